@@ -1,0 +1,93 @@
+# How a module becomes a target. Each module of the library is one object library that links only what is below it; `quadrat`
+# is made of their objects. io and render are static libraries beside it, for the command line and the tests; they are not
+# installed.
+find_package(Threads REQUIRED)
+find_package(hwy REQUIRED CONFIG)
+find_package(Eigen3 3.4 REQUIRED CONFIG)
+if(QUADRAT_WITH_TBB)
+  find_package(TBB REQUIRED CONFIG)
+endif()
+if(QUADRAT_BUILD_APPS OR QUADRAT_BUILD_TESTS OR QUADRAT_BUILD_FUZZERS)
+  find_package(fmt REQUIRED CONFIG)
+  find_package(nlohmann_json REQUIRED CONFIG)
+endif()
+
+# What every translation unit of the project is compiled with.
+add_library(quadrat_flags INTERFACE)
+target_compile_features(quadrat_flags INTERFACE cxx_std_20)
+# Predicates must not be fused: docs/concepts.md, "The predicate".
+target_compile_options(quadrat_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wconversion -Wshadow)
+if(QUADRAT_WARNINGS_AS_ERRORS)
+  target_compile_options(quadrat_flags INTERFACE -Werror)
+endif()
+if(QUADRAT_SANITIZE)
+  target_compile_options(quadrat_flags INTERFACE -fsanitize=${QUADRAT_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(quadrat_flags INTERFACE -fsanitize=${QUADRAT_SANITIZE})
+endif()
+# Assertions live in every build but Release (base/assert.hpp).
+target_compile_definitions(quadrat_flags INTERFACE $<$<NOT:$<CONFIG:Release>>:QUADRAT_ASSERTIONS=1>)
+
+set(QUADRAT_MODULE_OBJECTS "" CACHE INTERNAL "")
+
+function(quadrat_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  if(NOT sources)
+    add_library(quadrat_${name} INTERFACE)
+    target_link_libraries(quadrat_${name} INTERFACE ${arg_LINK})
+    return()
+  endif()
+  add_library(quadrat_${name} OBJECT ${sources})
+  target_link_libraries(quadrat_${name} PUBLIC ${arg_LINK} PRIVATE quadrat_flags)
+  if(name STREQUAL "base")
+    target_include_directories(quadrat_base PUBLIC
+      ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    if(QUADRAT_WITH_TBB)
+      target_link_libraries(quadrat_base PUBLIC TBB::tbb)
+      target_compile_definitions(quadrat_base PUBLIC QUADRAT_HAS_TBB=1)
+    endif()
+  endif()
+  set(QUADRAT_MODULE_OBJECTS ${QUADRAT_MODULE_OBJECTS} $<TARGET_OBJECTS:quadrat_${name}> CACHE INTERNAL "")
+endfunction()
+
+function(quadrat_side_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  if(sources)
+    add_library(quadrat_${name} STATIC ${sources})
+    target_link_libraries(quadrat_${name} PUBLIC quadrat PRIVATE quadrat_flags ${arg_LINK})
+    target_include_directories(quadrat_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  endif()
+endfunction()
+
+# The library itself, its package files and its pkg-config file.
+function(quadrat_library)
+  include(CMakePackageConfigHelpers)
+  add_library(quadrat ${QUADRAT_MODULE_OBJECTS})
+  add_library(quadrat::quadrat ALIAS quadrat)
+  target_compile_features(quadrat PUBLIC cxx_std_20)
+  target_include_directories(quadrat PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(quadrat PRIVATE
+    Threads::Threads hwy::hwy $<BUILD_INTERFACE:quadrat_flags> $<BUILD_INTERFACE:Eigen3::Eigen>)
+  if(QUADRAT_WITH_TBB)
+    target_link_libraries(quadrat PRIVATE TBB::tbb)
+  endif()
+  set_target_properties(quadrat PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+
+  install(TARGETS quadrat EXPORT quadrat-targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/quadrat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT quadrat-targets NAMESPACE quadrat:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quadrat)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/quadrat-config.cmake.in
+    ${PROJECT_BINARY_DIR}/quadrat-config.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quadrat)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/quadrat-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/quadrat-config.cmake ${PROJECT_BINARY_DIR}/quadrat-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quadrat)
+  set(QUADRAT_PC_REQUIRES "libhwy")
+  if(QUADRAT_WITH_TBB)
+    string(APPEND QUADRAT_PC_REQUIRES " tbb")
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/quadrat.pc.in ${PROJECT_BINARY_DIR}/quadrat.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/quadrat.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()

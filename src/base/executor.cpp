@@ -1,0 +1,129 @@
+#include <quadrat/executor.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if QUADRAT_HAS_TBB
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#endif
+
+namespace quadrat {
+namespace {
+
+// True on a thread that is running a task of some ThreadExecutor.
+thread_local bool inside_task = false;
+
+#if QUADRAT_HAS_TBB
+class TbbExecutor final : public Executor {
+  public:
+    explicit TbbExecutor(unsigned threads) : arena_(static_cast<int>(threads)), threads_(threads) {}
+
+    [[nodiscard]] unsigned threads() const noexcept override { return threads_; }
+
+    void run(std::size_t count, void (*task)(void*, std::size_t), void* context) override {
+        arena_.execute([&] {
+            oneapi::tbb::parallel_for(
+                std::size_t{0}, count, [&](std::size_t k) { task(context, k); }, oneapi::tbb::simple_partitioner{});
+        });
+    }
+
+  private:
+    oneapi::tbb::task_arena arena_;
+    unsigned threads_;
+};
+#endif
+
+}  // namespace
+
+void SerialExecutor::run(std::size_t count, void (*task)(void*, std::size_t), void* context) {
+    for (std::size_t k = 0; k < count; ++k) task(context, k);
+}
+
+struct ThreadExecutor::State {
+    std::mutex run_mutex;  // one run at a time
+    std::mutex mutex;      // guards what follows
+    std::condition_variable work_ready;
+    std::condition_variable work_done;
+    std::size_t generation = 0;
+    unsigned busy = 0;
+    bool quit = false;
+    void (*task)(void*, std::size_t) = nullptr;
+    void* context = nullptr;
+    std::size_t count = 0;
+    std::atomic<std::size_t> next{0};
+    std::vector<std::thread> workers;
+
+    void take_tasks() {
+        inside_task = true;
+        for (std::size_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < count;) task(context, k);
+        inside_task = false;
+    }
+
+    void work() {
+        std::size_t seen = 0;
+        for (;;) {
+            {
+                std::unique_lock lock(mutex);
+                work_ready.wait(lock, [&] { return quit || generation != seen; });
+                if (quit) return;
+                seen = generation;
+            }
+            take_tasks();
+            const std::lock_guard lock(mutex);
+            if (--busy == 0) work_done.notify_one();
+        }
+    }
+};
+
+ThreadExecutor::ThreadExecutor(unsigned threads) : state_(std::make_unique<State>()) {
+    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    for (unsigned t = 1; t < threads; ++t) state_->workers.emplace_back([s = state_.get()] { s->work(); });
+}
+
+ThreadExecutor::~ThreadExecutor() {
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->quit = true;
+    }
+    state_->work_ready.notify_all();
+    for (std::thread& worker : state_->workers) worker.join();
+}
+
+unsigned ThreadExecutor::threads() const noexcept { return static_cast<unsigned>(state_->workers.size()) + 1; }
+
+void ThreadExecutor::run(std::size_t count, void (*task)(void*, std::size_t), void* context) {
+    if (inside_task || state_->workers.empty()) {
+        for (std::size_t k = 0; k < count; ++k) task(context, k);
+        return;
+    }
+    State& s = *state_;
+    const std::lock_guard only_one(s.run_mutex);
+    {
+        const std::lock_guard lock(s.mutex);
+        s.task = task;
+        s.context = context;
+        s.count = count;
+        s.next.store(0, std::memory_order_relaxed);
+        s.busy = static_cast<unsigned>(s.workers.size());
+        ++s.generation;
+    }
+    s.work_ready.notify_all();
+    s.take_tasks();
+    std::unique_lock lock(s.mutex);
+    s.work_done.wait(lock, [&] { return s.busy == 0; });
+}
+
+std::unique_ptr<Executor> make_executor(unsigned threads) {
+    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    if (threads == 1) return std::make_unique<SerialExecutor>();
+#if QUADRAT_HAS_TBB
+    return std::make_unique<TbbExecutor>(threads);
+#else
+    return std::make_unique<ThreadExecutor>(threads);
+#endif
+}
+
+}  // namespace quadrat

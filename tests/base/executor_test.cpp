@@ -1,0 +1,98 @@
+#include "base/parallel.hpp"
+
+#include <quadrat/error.hpp>
+#include <quadrat/executor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+using namespace quadrat;
+
+std::vector<std::unique_ptr<Executor>> executors() {
+    std::vector<std::unique_ptr<Executor>> all;
+    all.push_back(std::make_unique<SerialExecutor>());
+    for (unsigned threads : {1u, 2u, 7u}) {
+        all.push_back(std::make_unique<ThreadExecutor>(threads));
+        all.push_back(make_executor(threads));
+    }
+    return all;
+}
+
+TEST(Executor, RunsEachTaskOnce) {
+    for (const auto& executor : executors()) {
+        for (std::size_t count : {0u, 1u, 2u, 1000u}) {
+            std::vector<std::atomic<int>> calls(count);
+            base::run_tasks(executor.get(), count, [&](std::size_t k) { ++calls[k]; });
+            for (auto& c : calls) EXPECT_EQ(c.load(), 1);
+        }
+    }
+}
+
+TEST(Executor, NestedRunsFinish) {
+    for (const auto& executor : executors()) {
+        std::atomic<int> calls{0};
+        base::run_tasks(executor.get(), 8, [&](std::size_t) {
+            base::run_tasks(executor.get(), 8, [&](std::size_t) { ++calls; });
+        });
+        EXPECT_EQ(calls.load(), 64);
+    }
+}
+
+TEST(Executor, ThrowsTheFirstFailureByTaskNumber) {
+    for (const auto& executor : executors()) {
+        try {
+            base::run_tasks(executor.get(), 100, [](std::size_t k) {
+                if (k % 10 == 3) throw std::runtime_error(std::to_string(k));
+            });
+            FAIL() << "nothing thrown";
+        } catch (const std::runtime_error& e) {
+            EXPECT_STREQ(e.what(), "3");
+        }
+    }
+}
+
+TEST(ParallelFor, CoversTheRangeOnce) {
+    for (const auto& executor : executors()) {
+        std::vector<std::atomic<int>> seen(10'001);
+        base::parallel_for(executor.get(), seen.size(), 64, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) ++seen[i];
+        });
+        for (auto& s : seen) EXPECT_EQ(s.load(), 1);
+    }
+}
+
+TEST(ParallelReduce, HasTheSameBitsForAnyThreadCount) {
+    std::vector<float> values(100'003);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1.0f / static_cast<float>(i + 1);
+    auto sum_with = [&](Executor* executor) {
+        return base::parallel_reduce(
+            executor, values.size(), 1000, 0.0f,
+            [&](std::size_t begin, std::size_t end) {
+                return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       values.begin() + static_cast<std::ptrdiff_t>(end), 0.0f);
+            },
+            [](float a, float b) { return a + b; });
+    };
+    const float serial = sum_with(nullptr);
+    for (const auto& executor : executors()) EXPECT_EQ(sum_with(executor.get()), serial);
+}
+
+TEST(Watch, StopsAndReports) {
+    StopSource source;
+    double last = -1;
+    const Watch watch{source, [&](double fraction) { last = fraction; }};
+    base::check_in(watch, 1, 4);
+    EXPECT_EQ(last, 0.25);
+    source.request_stop();
+    EXPECT_THROW(base::check_in(watch, 2, 4), Error);
+    EXPECT_EQ(last, 0.25);
+}
+
+}  // namespace
