@@ -24,6 +24,8 @@ if(QUADRAT_SANITIZE)
   target_compile_options(quadrat_flags INTERFACE -fsanitize=${QUADRAT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(quadrat_flags INTERFACE -fsanitize=${QUADRAT_SANITIZE})
 endif()
+# Run-time dispatch compiles each SIMD file once per target; SSSE3 without SSE4 is not worth its share of the build.
+target_compile_definitions(quadrat_flags INTERFACE "HWY_DISABLED_TARGETS=(${QUADRAT_DISABLED_SIMD_TARGETS})")
 # Assertions live in every build but Release (base/assert.hpp).
 target_compile_definitions(quadrat_flags INTERFACE $<$<NOT:$<CONFIG:Release>>:QUADRAT_ASSERTIONS=1>)
 

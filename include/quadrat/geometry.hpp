@@ -2,7 +2,7 @@
 // invariants and no constructors, so that an array of the caller's own floats can be viewed as one of these.
 #pragma once
 
-#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -86,10 +86,14 @@ struct HalfSpace {
 };
 
 /// Two positions in the caller's arrays (or two slots). Within one set first < second; between two sets first is from the
-/// first set and second from the second.
+/// first set and second from the second. The one type here with constructors: the empty one leaves the members
+/// indeterminate, so that a std::vector<Pair> can be resized for millions of results without being filled with zeros first.
 struct Pair {
     std::uint32_t first;
     std::uint32_t second;
+
+    Pair() noexcept {}
+    constexpr Pair(std::uint32_t a, std::uint32_t b) noexcept : first(a), second(b) {}
 
     friend constexpr bool operator==(const Pair&, const Pair&) = default;
     friend constexpr auto operator<=>(const Pair& a, const Pair& b) {

@@ -1,0 +1,38 @@
+// The SIMD seam. A file with vector code is compiled once per Highway target and dispatched at run time; this header says how
+// such a file reads, and lets tests force a target so that the scalar twin (HWY_SCALAR) of every path is tested too.
+//
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "cells/thing.cpp"     // this file, seen from src/
+//   #include <hwy/foreach_target.h>
+//   #include <hwy/highway.h>
+//   HWY_BEFORE_NAMESPACE();
+//   namespace quadrat::cells::HWY_NAMESPACE { namespace hn = hwy::HWY_NAMESPACE; ... functions ... }
+//   HWY_AFTER_NAMESPACE();
+//   #if HWY_ONCE
+//   namespace quadrat::cells { HWY_EXPORT(function); ... HWY_DYNAMIC_DISPATCH(function)(...) ... }
+//   #endif
+//
+// Predicates use Mul and Add, never MulAdd: an answer must not depend on the target (docs/concepts.md).
+#pragma once
+
+#include <hwy/targets.h>
+
+#include <cstdint>
+
+namespace quadrat::base {
+
+/// Calls body() once with each SIMD target that this machine supports and this build contains forced, scalar included.
+/// For tests: it changes what every later call of the library uses while it runs.
+template <class Body>
+void for_each_simd_target(Body&& body) {
+    const std::int64_t all = hwy::SupportedTargets() & HWY_TARGETS;
+    for (std::int64_t rest = all; rest != 0; rest &= rest - 1) {
+        hwy::SetSupportedTargetsForTest(rest & -rest);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+        body();
+    }
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace quadrat::base
