@@ -1,0 +1,93 @@
+// The parts of NeighborList that are not on anyone's hot path: starting, compacting, counting bytes.
+#include <quadrat/cells/neighbor_list.hpp>
+
+#include "base/assert.hpp"
+#include "cells/neighbor_list_writer.hpp"
+
+namespace quadrat {
+
+void NeighborList::start_offsets(std::size_t rows) {
+    clear();
+    if (segments_.empty()) segments_.resize(1);
+    offsets_.reserve(rows + 1);
+    offsets_.data()[0] = 0;
+}
+
+void NeighborList::clear() noexcept {
+    size_ = 0;
+    entries_ = 0;
+    form_ = Form::offsets;
+    distance_kind_ = DistanceKind::none;
+    has_shifts_ = false;
+    scalar_bytes_ = vector_bytes_ = 0;
+    wide_.clear();
+    if (offsets_.capacity() > 0) offsets_.data()[0] = 0;
+}
+
+std::uint64_t NeighborList::bytes() const noexcept {
+    std::uint64_t sum = offsets_.capacity() * sizeof(std::uint64_t) + wide_.capacity() * sizeof(WideRow);
+    for (const Segment& s : segments_)
+        sum += s.indices.capacity() * sizeof(std::uint32_t) + s.distances.capacity() + s.vectors.capacity() +
+               s.shifts.capacity() * sizeof(Shift);
+    return sum;
+}
+
+void NeighborList::compact() {
+    if (form_ == Form::offsets) return;
+    detail::Buffer<std::uint64_t> offsets;
+    offsets.reserve(size_ + 1);
+    Segment all;
+    const std::size_t room = entries_ ? entries_ : 1;
+    const std::size_t scalar = distance_kind_ == DistanceKind::none ? 0 : scalar_bytes_;
+    all.indices.reserve(room);
+    if (scalar) all.distances.reserve(room * scalar);
+    if (vector_bytes_) all.vectors.reserve(room * vector_bytes_);
+    if (has_shifts_) all.shifts.reserve(room);
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+        offsets.data()[i] = end;
+        const Place p = place(i);
+        if (p.count == 0) continue;
+        const Segment& from = *p.segment;
+        std::memcpy(all.indices.data() + end, from.indices.data() + p.begin, p.count * sizeof(std::uint32_t));
+        if (scalar)
+            std::memcpy(all.distances.data() + end * scalar, from.distances.data() + p.begin * scalar,
+                        p.count * scalar);
+        if (vector_bytes_)
+            std::memcpy(all.vectors.data() + end * vector_bytes_, from.vectors.data() + p.begin * vector_bytes_,
+                        p.count * vector_bytes_);
+        if (has_shifts_) std::memcpy(all.shifts.data() + end, from.shifts.data() + p.begin, p.count * sizeof(Shift));
+        end += p.count;
+    }
+    offsets.data()[size_] = end;
+    QUADRAT_ASSERT(end == entries_);
+    offsets_.swap(offsets);
+    segments_.clear();
+    segments_.push_back(std::move(all));
+    wide_.clear();
+    form_ = Form::offsets;
+}
+
+namespace detail {
+
+NeighborListWriter::NeighborListWriter(NeighborList& list, std::size_t rows, std::size_t segments, const Extras& extras)
+    : list_(list) {
+    QUADRAT_ASSERT(segments <= max_segments);
+    list.clear();
+    list.form_ = NeighborList::Form::records;
+    list.size_ = rows;
+    list.offsets_.reserve(rows + 1);
+    if (list.segments_.size() < segments) list.segments_.resize(segments);
+    list.distance_kind_ = extras.distances;
+    list.scalar_bytes_ = extras.scalar_bytes;
+    list.vector_bytes_ = extras.vector_bytes;
+    list.has_shifts_ = extras.shifts;
+}
+
+void NeighborListWriter::set_wide(std::size_t row, const WideRow& place) {
+    records()[row] = record(0, list_.wide_.size(), NeighborList::wide_count);
+    list_.wide_.push_back(place);
+}
+
+}  // namespace detail
+}  // namespace quadrat
