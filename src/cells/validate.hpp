@@ -1,0 +1,38 @@
+// What every structure checks before it starts: bad data gives a quadrat::Error that names the index (and the column of
+// the value in an (N, D) or (N, 2 D) array) before anything has changed. One pass of plain comparisons, fast enough to
+// be always on.
+#pragma once
+
+#include <quadrat/error.hpp>
+#include <quadrat/executor.hpp>
+#include <quadrat/geometry.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace quadrat::cells {
+
+/// No NaN, lo <= hi, lo < +infinity, hi > -infinity. lo = -infinity and hi = +infinity are legal.
+template <int D, class T>
+void check_boxes(std::span<const Box<D, T>> boxes, Executor* executor = nullptr);
+
+/// All coordinates finite.
+template <int D, class T>
+void check_points(std::span<const Vec<D, T>> points, Executor* executor = nullptr);
+
+/// Positive and finite; the error names `field`.
+template <class T>
+void check_radius(T radius, const char* field = "radius");
+
+/// One radius per point, each positive and finite; the error names the index.
+template <class T>
+void check_radii(std::span<const T> radii, std::size_t points);
+
+/// Indices are 32 bits wide: at most 2^32 - 2 objects.
+void check_count(std::size_t count);
+
+/// check_boxes for one box at position `index`.
+template <int D, class T>
+void check_box(const Box<D, T>& box, std::size_t index);
+
+}  // namespace quadrat::cells
