@@ -1,0 +1,171 @@
+#include <quadrat/cells/brute_force.hpp>
+
+#include "base/assert.hpp"
+#include "base/parallel.hpp"
+#include "cells/match.hpp"
+#include "cells/validate.hpp"
+
+#include <algorithm>
+
+namespace quadrat {
+namespace {
+
+/// Rows per task: enough to pay for the task, few enough to share out the triangle.
+constexpr std::size_t rows_per_task = 64;
+/// Tasks whose results are held before they are appended, in order.
+constexpr std::size_t tasks_per_wave = 32;
+
+/// Calls row(i, scratch) -> span for every i in [0, rows) and hands the rows to append(i, span) in ascending order.
+template <class Row, class Append>
+void in_order(Executor* executor, std::size_t rows, std::size_t longest, Row&& row, Append&& append) {
+    struct Part {
+        std::vector<std::uint32_t> scratch, found;
+        std::vector<std::size_t> ends;
+    };
+    if (base::thread_count(executor) == 1) {
+        std::vector<std::uint32_t> scratch(longest);
+        for (std::size_t i = 0; i < rows; ++i) append(i, row(i, std::span(scratch)));
+        return;
+    }
+    std::vector<Part> parts(tasks_per_wave);
+    for (std::size_t wave = 0; wave < rows; wave += tasks_per_wave * rows_per_task) {
+        const std::size_t count = std::min(tasks_per_wave, base::chunk_count(rows - wave, rows_per_task));
+        base::run_tasks(executor, count, [&](std::size_t k) {
+            Part& part = parts[k];
+            part.scratch.resize(longest);
+            part.found.clear();
+            part.ends.clear();
+            const std::size_t begin = wave + k * rows_per_task;
+            for (std::size_t i = begin; i < std::min(rows, begin + rows_per_task); ++i) {
+                const auto found = row(i, std::span(part.scratch));
+                part.found.insert(part.found.end(), found.begin(), found.end());
+                part.ends.push_back(part.found.size());
+            }
+        });
+        for (std::size_t k = 0; k < count; ++k) {
+            std::size_t begin = 0;
+            for (std::size_t r = 0; r < parts[k].ends.size(); ++r) {
+                const std::size_t end = parts[k].ends[r];
+                append(wave + k * rows_per_task + r,
+                       std::span<const std::uint32_t>(parts[k].found).subspan(begin, end - begin));
+                begin = end;
+            }
+        }
+    }
+}
+
+template <int D, class T>
+Box<D, T> box_at(const std::vector<T>& columns, std::size_t n, std::size_t i) {
+    const std::size_t stride = cells::column_stride(n);
+    Box<D, T> b;
+    for (int k = 0; k < D; ++k) {
+        b.lo[k] = columns[static_cast<std::size_t>(k) * stride + i];
+        b.hi[k] = columns[static_cast<std::size_t>(D + k) * stride + i];
+    }
+    return b;
+}
+
+}  // namespace
+
+template <int D, class T>
+void BruteForce<D, T>::build(std::span<const Box<D, T>> boxes) {
+    cells::check_boxes(boxes, options_.executor);
+    cells::to_columns(boxes, columns_);
+    size_ = boxes.size();
+    holds_boxes_ = true;
+}
+
+template <int D, class T>
+void BruteForce<D, T>::build(std::span<const Vec<D, T>> points) {
+    cells::check_points(points, options_.executor);
+    cells::to_columns(points, columns_);
+    size_ = points.size();
+    holds_boxes_ = false;
+}
+
+template <int D, class T>
+std::span<const std::uint32_t> BruteForce<D, T>::overlaps_after(std::uint32_t i,
+                                                                std::span<std::uint32_t> scratch) const {
+    QUADRAT_ASSERT(holds_boxes_);
+    const std::size_t count = cells::match_box<D, T>(columns_.data(), cells::column_stride(size_), i + 1, size_,
+                                                     box_at<D>(columns_, size_, i), scratch.data());
+    return scratch.first(count);
+}
+
+template <int D, class T>
+void BruteForce<D, T>::find_pairs(std::vector<Pair>& out) const {
+    out.clear();
+    in_order(
+        options_.executor, size_, size_,
+        [&](std::size_t i, std::span<std::uint32_t> scratch) {
+            return overlaps_after(static_cast<std::uint32_t>(i), scratch);
+        },
+        [&](std::size_t i, std::span<const std::uint32_t> row) {
+            for (const std::uint32_t j : row) out.push_back({static_cast<std::uint32_t>(i), j});
+        });
+}
+
+template <int D, class T>
+void BruteForce<D, T>::find_pairs(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b,
+                                  std::vector<Pair>& out) const {
+    cells::check_boxes(a, options_.executor);
+    cells::check_boxes(b, options_.executor);
+    out.clear();
+    std::vector<T> columns;
+    cells::to_columns(b, columns);
+    in_order(
+        options_.executor, a.size(), b.size(),
+        [&](std::size_t i, std::span<std::uint32_t> scratch) -> std::span<const std::uint32_t> {
+            return scratch.first(cells::match_box<D, T>(columns.data(), cells::column_stride(b.size()), 0, b.size(),
+                                                        a[i], scratch.data()));
+        },
+        [&](std::size_t i, std::span<const std::uint32_t> row) {
+            for (const std::uint32_t j : row) out.push_back({static_cast<std::uint32_t>(i), j});
+        });
+}
+
+template <int D, class T>
+void BruteForce<D, T>::find_neighbors(T radius, NeighborList& out) const {
+    cells::check_radius(radius);
+    QUADRAT_ASSERT(!holds_boxes_);
+    const cells::NearTest<T> near(radius);
+    const std::size_t stride = cells::column_stride(size_);
+    out.start();
+    in_order(
+        options_.executor, size_, size_,
+        [&](std::size_t i, std::span<std::uint32_t> scratch) -> std::span<const std::uint32_t> {
+            Vec<D, T> p;
+            for (int k = 0; k < D; ++k) p[k] = columns_[static_cast<std::size_t>(k) * stride + i];
+            // Around i, so that it is not found itself.
+            std::size_t count = cells::match_point<D, T>(columns_.data(), stride, 0, i, p, near, scratch.data());
+            count += cells::match_point<D, T>(columns_.data(), stride, i + 1, size_, p, near, scratch.data() + count);
+            return scratch.first(count);
+        },
+        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+}
+
+template <int D, class T>
+void BruteForce<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, std::span<const Vec<D, T>> points, T radius,
+                                      NeighborList& out) const {
+    cells::check_radius(radius);
+    cells::check_points(queries, options_.executor);
+    cells::check_points(points, options_.executor);
+    const cells::NearTest<T> near(radius);
+    std::vector<T> columns;
+    cells::to_columns(points, columns);
+    out.start();
+    in_order(
+        options_.executor, queries.size(), points.size(),
+        [&](std::size_t q, std::span<std::uint32_t> scratch) -> std::span<const std::uint32_t> {
+            return scratch.first(cells::match_point<D, T>(columns.data(), cells::column_stride(points.size()), 0,
+                                                          points.size(), queries[q], near, scratch.data()));
+        },
+        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+}
+
+template class BruteForce<2, float>;
+template class BruteForce<2, double>;
+template class BruteForce<3, float>;
+template class BruteForce<3, double>;
+
+}  // namespace quadrat
