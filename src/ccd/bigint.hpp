@@ -1,0 +1,74 @@
+// Whole numbers of any size, for the exact decisions of ccd: only what polynomials with integer coefficients need (no
+// division). Sign and magnitude; up to 1024 bits live inside the object, so that the usual query allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace quadrat::ccd {
+
+class BigInt {
+  public:
+    BigInt() noexcept = default;
+    BigInt(std::int64_t value) noexcept;
+    BigInt(const BigInt& other);
+    BigInt(BigInt&& other) noexcept;
+    BigInt& operator=(const BigInt& other);
+    BigInt& operator=(BigInt&& other) noexcept;
+
+    /// value / 2^exponent, which must be a whole number. value is finite.
+    [[nodiscard]] static BigInt from_double(double value, int exponent);
+
+    [[nodiscard]] int sign() const noexcept { return size_ == 0 ? 0 : negative_ ? -1 : 1; }
+    /// Number of bits of the magnitude; 0 for 0.
+    [[nodiscard]] int bits() const noexcept;
+    /// The number divided by 2^exponent, rounded to a double with a relative error below 2^-52.
+    [[nodiscard]] double to_double(int exponent) const noexcept;
+
+    void negate() noexcept { negative_ = !negative_ && size_ != 0; }
+    [[nodiscard]] BigInt operator-() const {
+        BigInt r(*this);
+        r.negate();
+        return r;
+    }
+
+    BigInt& operator+=(const BigInt& b) { return add(b, b.negative_); }
+    BigInt& operator-=(const BigInt& b) { return add(b, !b.negative_); }
+    BigInt& operator<<=(unsigned bits);
+    friend BigInt operator+(BigInt a, const BigInt& b) {
+        a += b;
+        return a;
+    }
+    friend BigInt operator-(BigInt a, const BigInt& b) {
+        a -= b;
+        return a;
+    }
+    friend BigInt operator<<(BigInt a, unsigned bits) {
+        a <<= bits;
+        return a;
+    }
+    friend BigInt operator*(const BigInt& a, const BigInt& b);
+    /// this += a * b, and this -= a * b.
+    void add_product(const BigInt& a, const BigInt& b);
+    void subtract_product(const BigInt& a, const BigInt& b);
+
+  private:
+    static constexpr std::uint32_t inside = 16;
+
+    BigInt& add(const BigInt& b, bool b_negative);
+    void reserve(std::uint32_t limbs, bool keep);
+    void trim() noexcept {
+        while (size_ && data()[size_ - 1] == 0) --size_;
+        if (size_ == 0) negative_ = false;
+    }
+    [[nodiscard]] std::uint64_t* data() noexcept { return large_ ? large_.get() : small_; }
+    [[nodiscard]] const std::uint64_t* data() const noexcept { return large_ ? large_.get() : small_; }
+
+    std::unique_ptr<std::uint64_t[]> large_;
+    std::uint32_t capacity_ = inside;
+    std::uint32_t size_ = 0;
+    bool negative_ = false;
+    std::uint64_t small_[inside];
+};
+
+}  // namespace quadrat::ccd

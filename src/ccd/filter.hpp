@@ -1,0 +1,42 @@
+// Certified decisions in double precision: what nearly every query is answered by. Constants are derived in docs/ccd.md.
+#pragma once
+
+#include <quadrat/ccd/impact.hpp>
+
+#include "ccd/vector.hpp"
+
+#include <limits>
+
+namespace quadrat::ccd {
+
+/// Unit roundoff of double.
+inline constexpr double roundoff = 0x1p-53;
+/// |computed - true| <= this times the product of the largest components, for any value of the coplanarity cubic on [0, 1].
+inline constexpr double cubic_error = 160 * roundoff;
+/// The same for the quadratic side conditions.
+inline constexpr double side_error = 40 * roundoff;
+/// The same for w . x, given w exactly, times |w|_1 |x|_inf.
+inline constexpr double separation_error = 6 * roundoff;
+/// Added to that error against underflow; and the error must stay below the ceiling, against overflow.
+inline constexpr double separation_floor = 0x1p-1000;
+inline constexpr double separation_ceiling = 0x1p900;
+/// Largest components must lie in this range, or products could overflow or underflow past the error bounds.
+inline constexpr double smallest_size = 0x1p-250;
+inline constexpr double largest_size = 0x1p250;
+
+inline constexpr double no_impact = std::numeric_limits<double>::infinity();
+
+enum class Verdict : std::uint8_t {
+    separated,  ///< no contact: a direction separates
+    cubic,      ///< no contact: the cubic has no root
+    miss,       ///< no contact: no root with the features inside each other
+    hit,        ///< contact, at the time given
+    unknown,    ///< ask the exact stage
+};
+
+/// Decides one query if double precision can. On a hit `time` is never late and early by at most the tolerance.
+/// `skip_separation` when that test was made already.
+[[nodiscard]] Verdict filter_impact(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
+                                    bool skip_separation, double& time);
+
+}  // namespace quadrat::ccd

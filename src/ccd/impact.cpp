@@ -1,0 +1,136 @@
+#include <quadrat/ccd/impact.hpp>
+
+#include <quadrat/ccd/proximity.hpp>
+#include <quadrat/error.hpp>
+
+#include "ccd/exact.hpp"
+#include "ccd/filter.hpp"
+#include "ccd/impact_batch.hpp"
+#include "ccd/separation.hpp"
+#include "ccd/vector.hpp"
+
+#include <string>
+
+namespace quadrat {
+namespace {
+
+using namespace ccd;
+
+void check(const ImpactOptions& options) {
+    if (!(options.tolerance >= 1e-9 && options.tolerance <= 1))
+        throw Error(ErrorKind::bad_value, "the tolerance of an impact time must be in [1e-9, 1]", {.field = "tolerance"});
+    if (!(options.min_distance >= 0 && std::isfinite(options.min_distance)))
+        throw Error(ErrorKind::bad_value, "must be finite and not negative", {.field = "min_distance"});
+}
+
+[[noreturn]] void not_finite(const FourPoints& start, const FourPoints& end) {
+    for (std::size_t i = 0; i < 4; ++i)
+        for (int k = 0; k < 3; ++k)
+            if (!std::isfinite(start[i][k]) || !std::isfinite(end[i][k]))
+                throw Error(ErrorKind::bad_value, "a coordinate is not finite",
+                            {.index = i, .column = static_cast<std::uint64_t>(k)});
+    throw Error(ErrorKind::bad_value, "a coordinate is not finite");
+}
+
+bool finite(const FourPoints& start, const FourPoints& end) {
+    double sum = 0;  // x - x is 0 for finite x and NaN otherwise
+    for (std::size_t i = 0; i < 4; ++i)
+        for (int k = 0; k < 3; ++k) sum += (start[i][k] - start[i][k]) + (end[i][k] - end[i][k]);
+    return sum == 0;
+}
+
+Vec3d unit(const Vec3d& v) {
+    const double size = largest(v);
+    if (!(size > 0) || !std::isfinite(size)) return {{0, 0, 0}};
+    const Vec3d w = (1 / size) * v;
+    return (1 / norm(w)) * w;
+}
+
+}  // namespace
+
+namespace ccd {
+
+double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance, bool skip_separation,
+              ImpactStatistics& statistics) {
+    double time = no_impact;
+    switch (filter_impact(kind, start, end, tolerance, skip_separation, time)) {
+        case Verdict::separated: ++statistics.by_separation; return no_impact;
+        case Verdict::cubic: ++statistics.by_cubic; return no_impact;
+        case Verdict::miss: ++statistics.by_interval; return no_impact;
+        case Verdict::hit: ++statistics.by_interval; return time;
+        case Verdict::unknown: break;
+    }
+    ++statistics.by_exact;
+    return exact_impact_time(kind, start, end, tolerance);
+}
+
+Impact describe(ImpactKind kind, const FourPoints& start, const FourPoints& end, double time) {
+    FourPoints p;
+    for (std::size_t i = 0; i < 4; ++i) p[i] = lerp(start[i], end[i], time);
+    const Closest now = closest_points(kind, p);
+    Impact r;
+    r.time = time;
+    r.barycentric = now.barycentric;
+    // With room between them the direction is between the closest points; in contact it is the plane's normal, on the side of the
+    // first feature at the start (or, if it started in the plane, against its motion).
+    Vec3d n = kind == ImpactKind::vertex_face ? cross(p[2] - p[1], p[3] - p[1]) : cross(p[1] - p[0], p[3] - p[2]);
+    const auto relative = [&](const FourPoints& q) {
+        Vec3d d = {{0, 0, 0}};
+        for (std::size_t i = 0; i < 4; ++i) {
+            const double sign = i < (kind == ImpactKind::vertex_face ? 1u : 2u) ? 1.0 : -1.0;
+            d = d + (sign * r.barycentric[i]) * q[i];
+        }
+        return d;
+    };
+    const Vec3d before = relative(start);
+    const Vec3d motion = relative(end) - before;
+    n = unit(n);
+    double side = dot(n, before);
+    if (side == 0) side = -dot(n, motion);
+    if (largest(n) == 0) {
+        n = unit(largest(before) > 0 ? before : -1.0 * motion);
+        side = 1;
+    }
+    r.normal = side < 0 ? -1.0 * n : n;
+    if (now.distance > 1e-9 * (largest(before) + largest(motion))) r.normal = unit(now.first - now.second);
+    return r;
+}
+
+}  // namespace ccd
+
+double impact_time(ImpactKind kind, const FourPoints& start, const FourPoints& end, const ImpactOptions& options) {
+    check(options);
+    if (!finite(start, end)) not_finite(start, end);
+    ImpactStatistics statistics;
+    if (options.min_distance > 0) return separation_time(kind, start, end, options.min_distance, options.tolerance);
+    return settle(kind, start, end, options.tolerance, false, statistics);
+}
+
+std::optional<Impact> find_impact(ImpactKind kind, const FourPoints& start, const FourPoints& end,
+                                  const ImpactOptions& options) {
+    const double time = impact_time(kind, start, end, options);
+    if (!(time <= 1)) return std::nullopt;
+    return describe(kind, start, end, time);
+}
+
+ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
+                              std::span<double> times, const ImpactOptions& options) {
+    check(options);
+    if (start.size() != end.size() || start.size() != times.size())
+        throw Error(ErrorKind::bad_shape, "start, end and times differ in length", {.index = std::min(start.size(), end.size())});
+    for (std::size_t i = 0; i < start.size(); ++i)
+        if (!finite(start[i], end[i]))
+            throw Error(ErrorKind::bad_value, "a coordinate is not finite", {.index = i});
+    ImpactStatistics statistics;
+    statistics.queries = start.size();
+    if (options.min_distance > 0) {
+        for (std::size_t i = 0; i < start.size(); ++i)
+            times[i] = separation_time(kind, start[i], end[i], options.min_distance, options.tolerance);
+        return statistics;
+    }
+    for (std::size_t i = 0; i < start.size(); ++i)
+        times[i] = settle(kind, start[i], end[i], options.tolerance, false, statistics);
+    return statistics;
+}
+
+}  // namespace quadrat

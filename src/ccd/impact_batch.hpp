@@ -1,0 +1,15 @@
+// What the single query and the batches of the mesh pipeline share.
+#pragma once
+
+#include <quadrat/ccd/impact.hpp>
+
+namespace quadrat::ccd {
+
+/// The time of the first contact by filter and, where that does not decide, exactly; counts how it was decided.
+[[nodiscard]] double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
+                            bool skip_separation, ImpactStatistics& statistics);
+
+/// Weights and normal of a contact at this time.
+[[nodiscard]] Impact describe(ImpactKind kind, const FourPoints& start, const FourPoints& end, double time);
+
+}  // namespace quadrat::ccd
