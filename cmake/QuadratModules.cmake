@@ -10,6 +10,7 @@ endif()
 if(QUADRAT_BUILD_APPS OR QUADRAT_BUILD_TESTS OR QUADRAT_BUILD_FUZZERS)
   find_package(fmt REQUIRED CONFIG)
   find_package(nlohmann_json REQUIRED CONFIG)
+  find_package(PNG REQUIRED)
 endif()
 
 # What every translation unit of the project is compiled with.
