@@ -1,0 +1,218 @@
+// The vector code of the neighbour search: cull candidates against the box of a group of homes, compare, pack. Every
+// loop is free of branches but its own end; packing is a compressing permute followed by a full store that the next one
+// overwrites. The order of a row is the order of storage, whatever the width of a vector.
+#include "neighbors/kernel.hpp"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "neighbors/kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace quadrat::neighbors::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+using LabelTag = hn::RebindToUnsigned<Tag<T>>;
+
+/// Labels of positions j.. as wide as T.
+template <class T>
+HWY_INLINE hn::Vec<LabelTag<T>> labels_at(const std::uint32_t* label, std::size_t j) {
+    const LabelTag<T> du;
+    if constexpr (sizeof(T) == 4) {
+        return label ? hn::LoadU(du, label + j) : hn::Iota(du, static_cast<std::uint32_t>(j));
+    } else {
+        const hn::Rebind<std::uint32_t, Tag<T>> d32;
+        return label ? hn::PromoteTo(du, hn::LoadU(d32, label + j)) : hn::Iota(du, static_cast<std::uint64_t>(j));
+    }
+}
+
+template <class T>
+HWY_INLINE void store_labels(hn::Vec<LabelTag<T>> v, std::uint32_t* out) {
+    const LabelTag<T> du;
+    if constexpr (sizeof(T) == 4) {
+        hn::StoreU(v, du, out);
+    } else {
+        const hn::Rebind<std::uint32_t, Tag<T>> d32;
+        hn::StoreU(hn::TruncateTo(d32, v), d32, out);
+    }
+}
+
+template <int D, class T>
+std::size_t cull(const Group<T>& g) {
+    const Tag<T> d;
+    const LabelTag<T> du;
+    const std::size_t lanes = hn::Lanes(d);
+    const T* const x = g.storage[0];
+    const T* const y = g.storage[1];
+    const T* const z = D == 3 ? g.storage[2] : nullptr;
+    T* const to_x = g.scratch->c[0];
+    T* const to_y = g.scratch->c[1];
+    T* const to_z = g.scratch->c[2];
+    auto* const to_label = g.scratch->label.data();
+    const auto x_lo = hn::Set(d, g.lo[0]), x_hi = hn::Set(d, g.hi[0]);
+    const auto y_lo = hn::Set(d, g.lo[1]), y_hi = hn::Set(d, g.hi[1]);
+    const auto z_lo = hn::Set(d, D == 3 ? g.lo[2] : T(0)), z_hi = hn::Set(d, D == 3 ? g.hi[2] : T(0));
+    const auto limit = hn::Set(d, g.cull_sq);
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < g.range_count; ++k) {
+        const std::size_t end = g.ranges[k].end;
+        for (std::size_t j = g.ranges[k].begin; j < end; j += lanes) {
+            const auto px = hn::LoadU(d, x + j);
+            const auto py = hn::LoadU(d, y + j);
+            const auto dx = hn::Sub(px, hn::Min(hn::Max(px, x_lo), x_hi));
+            const auto dy = hn::Sub(py, hn::Min(hn::Max(py, y_lo), y_hi));
+            auto sum = hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy));
+            auto pz = px;
+            if constexpr (D == 3) {
+                pz = hn::LoadU(d, z + j);
+                const auto dz = hn::Sub(pz, hn::Min(hn::Max(pz, z_lo), z_hi));
+                sum = hn::Add(sum, hn::Mul(dz, dz));
+            }
+            const auto near = hn::And(hn::Le(sum, limit), hn::FirstN(d, end - j));
+            hn::StoreU(hn::Compress(px, near), d, to_x + n);
+            hn::StoreU(hn::Compress(py, near), d, to_y + n);
+            if constexpr (D == 3) hn::StoreU(hn::Compress(pz, near), d, to_z + n);
+            hn::StoreU(hn::Compress(labels_at<T>(g.label, j), hn::RebindMask(du, near)), du, to_label + n);
+            n += hn::CountTrue(d, near);
+        }
+    }
+    // What a vector reads past the last candidate is near nobody.
+    hn::StoreU(hn::NaN(d), d, to_x + n);
+    return n;
+}
+
+template <int D, class T, bool kHalf, bool kStore>
+void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
+    const Tag<T> d;
+    const LabelTag<T> du;
+    using Label = hn::TFromD<LabelTag<T>>;
+    const std::size_t lanes = hn::Lanes(d);
+    const T* const x = g.scratch->c[0];
+    const T* const y = g.scratch->c[1];
+    const T* const z = g.scratch->c[2];
+    const auto* const label = g.scratch->label.data();
+    for (unsigned a = 0; a < g.size; ++a) {
+        const auto hx = hn::Set(d, g.home[0][a]);
+        const auto hy = hn::Set(d, g.home[1][a]);
+        const auto hz = hn::Set(d, D == 3 ? g.home[2][a] : T(0));
+        const auto limit = hn::Set(d, g.radius_sq[a]);
+        const auto self = hn::Set(du, static_cast<Label>(g.self[a]));
+        const auto near_at = [&](std::size_t j) HWY_ATTR {
+            const auto dx = hn::Sub(hx, hn::LoadU(d, x + j));
+            const auto dy = hn::Sub(hy, hn::LoadU(d, y + j));
+            auto sum = hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy));
+            if constexpr (D == 3) {
+                const auto dz = hn::Sub(hz, hn::LoadU(d, z + j));
+                sum = hn::Add(sum, hn::Mul(dz, dz));
+            }
+            return hn::Le(sum, limit);
+        };
+        std::uint32_t* const begin = out;
+        std::size_t count = 0;
+        const auto emit = [&](std::size_t j, auto near) HWY_ATTR {
+            if constexpr (kStore) {
+                store_labels<T>(hn::Compress(hn::LoadU(du, label + j), hn::RebindMask(du, near)), out);
+                out += hn::CountTrue(d, near);
+            } else {
+                count += hn::CountTrue(d, near);
+            }
+        };
+        if constexpr (kHalf) {
+            // The homes are the first candidates: leave out those up to and including this one.
+            std::size_t j = (a + 1) / lanes * lanes;
+            if (j < candidates) {
+                emit(j, hn::AndNot(hn::FirstN(d, a + 1 - j), near_at(j)));
+                for (j += lanes; j < candidates; j += lanes) emit(j, near_at(j));
+            }
+        } else {
+            for (std::size_t j = 0; j < candidates; j += lanes)
+                emit(j, hn::And(near_at(j), hn::RebindMask(d, hn::Ne(hn::LoadU(du, label + j), self))));
+        }
+        g.count[a] = static_cast<std::uint32_t>(kStore ? static_cast<std::size_t>(out - begin) : count);
+    }
+}
+
+template <int D, class T>
+bool bounds(const T* c, std::size_t n, T* lo, T* hi) {
+    // D vectors hold a whole number of points, so each lane always sees the same axis.
+    const Tag<T> d;
+    const std::size_t lanes = hn::Lanes(d);
+    const std::size_t total = n * D, block = D * lanes;
+    auto bad = hn::Zero(d);
+    std::size_t i = 0;
+    for (int axis = 0; axis < D; ++axis) lo[axis] = hi[axis] = c[axis];
+    if (total >= block) {
+        auto lo0 = hn::LoadU(d, c), lo1 = hn::LoadU(d, c + lanes), lo2 = hn::LoadU(d, c + (D - 1) * lanes);
+        auto hi0 = lo0, hi1 = lo1, hi2 = lo2;
+        for (; i + block <= total; i += block) {
+            const auto v0 = hn::LoadU(d, c + i), v1 = hn::LoadU(d, c + i + lanes);
+            lo0 = hn::Min(lo0, v0), hi0 = hn::Max(hi0, v0), bad = hn::Or(bad, hn::Sub(v0, v0));
+            lo1 = hn::Min(lo1, v1), hi1 = hn::Max(hi1, v1), bad = hn::Or(bad, hn::Sub(v1, v1));
+            if constexpr (D == 3) {
+                const auto v2 = hn::LoadU(d, c + i + 2 * lanes);
+                lo2 = hn::Min(lo2, v2), hi2 = hn::Max(hi2, v2), bad = hn::Or(bad, hn::Sub(v2, v2));
+            }
+        }
+        HWY_ALIGN T low[3 * HWY_MAX_BYTES / sizeof(T)], high[3 * HWY_MAX_BYTES / sizeof(T)];
+        hn::StoreU(lo0, d, low), hn::StoreU(lo1, d, low + lanes), hn::StoreU(lo2, d, low + (D - 1) * lanes);
+        hn::StoreU(hi0, d, high), hn::StoreU(hi1, d, high + lanes), hn::StoreU(hi2, d, high + (D - 1) * lanes);
+        for (std::size_t q = 0; q < block; ++q) {
+            lo[q % D] = std::min(lo[q % D], low[q]);
+            hi[q % D] = std::max(hi[q % D], high[q]);
+        }
+    }
+    bool finite = hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
+    for (; i < total; ++i) {
+        lo[i % D] = std::min(lo[i % D], c[i]);
+        hi[i % D] = std::max(hi[i % D], c[i]);
+        finite = finite && c[i] - c[i] == T(0);
+    }
+    return finite;
+}
+
+#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                                                            \
+    Kernel<T> kernel_##name() {                                                                        \
+        return {cull<D, T>, test<D, T, false, true>, test<D, T, true, true>, test<D, T, false, false>, \
+                test<D, T, true, false>};                                                              \
+    }                                                                                                  \
+    bool bounds_##name(const T* c, std::size_t n, T* lo, T* hi) {                                      \
+        return bounds<D, T>(c, n, lo, hi);                                                             \
+    }
+QUADRAT_NEIGHBOR_KERNEL(2f, 2, float)
+QUADRAT_NEIGHBOR_KERNEL(3f, 3, float)
+#if HWY_HAVE_FLOAT64
+QUADRAT_NEIGHBOR_KERNEL(2d, 2, double)
+QUADRAT_NEIGHBOR_KERNEL(3d, 3, double)
+#endif
+#undef QUADRAT_NEIGHBOR_KERNEL
+
+}  // namespace quadrat::neighbors::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace quadrat::neighbors {
+
+#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                           \
+    HWY_EXPORT(kernel_##name);                                        \
+    HWY_EXPORT(bounds_##name);                                        \
+    template <>                                                       \
+    Kernel<T> vector_kernel<D, T>() {                                 \
+        return HWY_DYNAMIC_DISPATCH(kernel_##name)();                 \
+    }                                                                 \
+    template <>                                                       \
+    bool find_bounds<D, T>(const T* c, std::size_t n, T* lo, T* hi) { \
+        return HWY_DYNAMIC_DISPATCH(bounds_##name)(c, n, lo, hi);     \
+    }
+QUADRAT_NEIGHBOR_KERNEL(2f, 2, float)
+QUADRAT_NEIGHBOR_KERNEL(3f, 3, float)
+QUADRAT_NEIGHBOR_KERNEL(2d, 2, double)
+QUADRAT_NEIGHBOR_KERNEL(3d, 3, double)
+#undef QUADRAT_NEIGHBOR_KERNEL
+
+}  // namespace quadrat::neighbors
+#endif

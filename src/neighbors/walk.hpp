@@ -1,0 +1,237 @@
+// The walk over home points that every search shares: cut a stretch of sorted homes into groups of close neighbours in
+// one row, find the ranges of storage that the balls around a group can touch, and hand both to the caller. A row of
+// cells at a lateral distance g from the group's box can only hold neighbours within sqrt(r^2 - g^2) of it along x: the
+// H-mask of Onderik & Durikovic 2008 (eq. 16, in its corrected form) with a continuous x.
+#pragma once
+
+#include "neighbors/grid.hpp"
+#include "neighbors/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace quadrat::neighbors {
+
+/// What a walk searches for.
+template <class T>
+struct Reach {
+    T radius = 0;              ///< of every home, or added to its own
+    const T* radii = nullptr;  ///< by id of the home; null when all are the same
+    bool plain = true;         ///< all squares of radii are within range (cells/predicate.hpp)
+
+    [[nodiscard]] T of(std::uint32_t id) const { return radii ? radii[id] + radius : radius; }
+};
+
+template <int D, class T, bool kDense>
+class Walk {
+  public:
+    /// homes and points have the same geometry; they may be the same grid.
+    Walk(const Grid<D, T>& homes, const Grid<D, T>& points, const Reach<T>& reach)
+        : homes_(homes), points_(points), geometry_(points.geometry()), reach_(reach) {
+        for (int k = 0; k < 3; ++k) group_.storage[k] = k < D ? points.axis(k) : nullptr;
+        group_.label = points.ids();
+        group_.scratch = &scratch_;
+        set_radii(0, reach.radius);
+        window_ = geometry_.edge[1] * T(1.5);
+    }
+
+    /// Report positions of storage instead of ids.
+    void report_positions() { group_.label = nullptr; }
+
+    /// Calls visit(first, group) for every group of homes at [begin, end): homes first .. first + group.size. kHalf:
+    /// only points of storage from each home on (homes and points are one grid).
+    template <bool kHalf, class Visit>
+    void run(std::uint32_t begin, std::uint32_t end, Visit&& visit) {
+        if (begin >= end) return;
+        typename Grid<D, T>::Row row = homes_.row_at(begin);
+        for (std::uint32_t h = begin; h < end;) {
+            if (h >= row.end) row = homes_.next_row(row);
+            const unsigned size = take(h, std::min(row.end, end));
+            find_ranges<kHalf>(h, row.number);
+            finish(h, visit);
+            h += size;
+        }
+    }
+
+    /// The same for one home that is in no grid. `self` is left out.
+    template <class Visit>
+    void run_one(const Vec<D, T>& home, T radius, std::uint32_t self, Visit&& visit) {
+        for (int k = 0; k < D; ++k) {
+            group_.home[k] = &home.v[k];
+            group_.lo[k] = group_.hi[k] = home[k];
+        }
+        group_.size = 1;
+        group_.self = &self;
+        set_radii(0, radius);
+        find_ranges<false>(0, 0);
+        finish(0, visit);
+    }
+
+  private:
+    static constexpr T eps = std::numeric_limits<T>::epsilon();
+
+    template <class Visit>
+    void finish(std::uint32_t h, Visit&& visit) {
+        std::size_t candidates = 0;
+        for (const Range& r : ranges_) candidates += r.end - r.begin;
+        scratch_.reserve(candidates + 2 * max_lanes);
+        group_.ranges = ranges_.data();
+        group_.range_count = ranges_.size();
+        visit(h, group_);
+    }
+
+    struct RowOfCells {
+        T lo[2], hi[2];  // borders along y, and z in 3D
+        std::size_t table;
+        std::int64_t first_bin;
+        std::uint32_t number, bins, shift;
+    };
+
+    void set_radii(unsigned a, T radius) {
+        for (; a < max_group; ++a) group_.radius[a] = radius, group_.radius_sq[a] = radius * radius;
+        group_.cull_sq = radius * radius;
+        longest_ = radius * (1 + 64 * eps) + std::numeric_limits<T>::min();
+        longest_sq_ = longest_ * longest_;
+    }
+
+    /// Makes the group of homes from h on that lie within a window of x, and its box.
+    unsigned take(std::uint32_t h, std::uint32_t end) {
+        const unsigned most = std::min<std::uint32_t>(group_size, end - h);
+        const T* c[D];
+        for (int k = 0; k < D; ++k) {
+            c[k] = homes_.axis(k) + h;
+            group_.home[k] = c[k];
+            group_.lo[k] = group_.hi[k] = c[k][0];
+        }
+        unsigned size = 1;
+        for (; size < most; ++size) {
+            const T x = c[0][size];
+            const T lo = std::min(group_.lo[0], x), hi = std::max(group_.hi[0], x);
+            if (!(hi - lo <= window_)) break;
+            group_.lo[0] = lo, group_.hi[0] = hi;
+            for (int k = 1; k < D; ++k) {
+                group_.lo[k] = std::min(group_.lo[k], c[k][size]);
+                group_.hi[k] = std::max(group_.hi[k], c[k][size]);
+            }
+        }
+        group_.size = size;
+        group_.self = homes_.ids() + h;
+        if (reach_.radii) {
+            T largest = 0;
+            for (unsigned a = 0; a < size; ++a) largest = std::max(largest, reach_.of(homes_.ids()[h + a]));
+            set_radii(size, largest);
+            for (unsigned a = 0; a < size; ++a) {
+                const T r = reach_.of(homes_.ids()[h + a]);
+                group_.radius[a] = r;
+                group_.radius_sq[a] = r * r;
+            }
+        }
+        return size;
+    }
+
+    [[nodiscard]] std::int64_t cell(T v, int axis) const {
+        if constexpr (kDense) return geometry_.dense_cell(v, axis);
+        return geometry_.sorted_cell(v, axis);
+    }
+
+    template <bool kHalf>
+    void find_ranges(std::uint32_t h, std::uint32_t home_row) {
+        const T far = longest_ + geometry_.slack;
+        std::int64_t low[2] = {0, 0}, high[2] = {0, 0};
+        for (int k = 1; k < D; ++k) {
+            low[k - 1] = cell(group_.lo[k] - far, k);
+            high[k - 1] = cell(group_.hi[k] + far, k);
+        }
+        if (!std::equal(low, low + 2, low_) || !std::equal(high, high + 2, high_)) list_rows(low, high);
+        const std::uint32_t* const start = points_.starts();
+        const bool trim = reach_.plain;
+        ranges_.resize(rows_.size());
+        std::size_t n = 0;
+        for (const RowOfCells& row : rows_) {
+            if (kHalf && row.number < home_row) continue;
+            T across = 0;
+            for (int k = 1; k < D; ++k) {
+                const T gap = std::max(std::max(row.lo[k - 1] - group_.hi[k], group_.lo[k] - row.hi[k - 1]), T(0));
+                across += gap * gap;
+            }
+            T along = longest_;
+            if (trim) {
+                const T rest = longest_sq_ - across;
+                if (!(rest >= T(0))) continue;
+                along = std::sqrt(rest);
+            }
+            along += geometry_.slack;
+            std::int64_t from = cell(group_.lo[0] - along, 0), to = cell(group_.hi[0] + along, 0) + 1;
+            if constexpr (!kDense) {
+                if (to <= row.first_bin) continue;
+                from = std::min<std::int64_t>(std::max<std::int64_t>(from - row.first_bin, 0) >> row.shift, row.bins);
+                to = std::min<std::int64_t>(((to - 1 - row.first_bin) >> row.shift) + 1, row.bins);
+            }
+            const std::uint32_t* const table = start + row.table;
+            const std::uint32_t b = kHalf && row.number == home_row ? h : table[from], e = table[to];
+            ranges_[n] = {b, e};
+            n += b < e;
+        }
+        ranges_.resize(n);
+    }
+
+    /// The rows of cells within [low, high], in the order of storage.
+    void list_rows(const std::int64_t* low, const std::int64_t* high) {
+        std::copy(low, low + 2, low_);
+        std::copy(high, high + 2, high_);
+        rows_.clear();
+        if constexpr (kDense) {
+            const std::int64_t per_slab = geometry_.cells[1];
+            for (std::int64_t slab = low[1]; slab <= high[1]; ++slab)
+                for (std::int64_t row = low[0]; row <= high[0]; ++row) {
+                    const std::int64_t number = slab * per_slab + row;
+                    add_row(slab, row, number, static_cast<std::size_t>(number * geometry_.cells[0]), 0, 0, 0);
+                }
+        } else {
+            const std::span<const SortedRow> all = points_.sorted_rows();
+            const auto before = [](const SortedRow& a, std::pair<std::int64_t, std::int64_t> b) {
+                return a.slab != b.first ? a.slab < b.first : a.row < b.second;
+            };
+            auto it = std::lower_bound(all.begin(), all.end(), std::pair(low[1], low[0]), before);
+            while (it != all.end() && it->slab <= high[1]) {
+                if (it->row < low[0]) {
+                    it = std::lower_bound(it, all.end(), std::pair(it->slab, low[0]), before);
+                } else if (it->row > high[0]) {
+                    it = std::lower_bound(it, all.end(), std::pair(it->slab + 1, low[0]), before);
+                } else {
+                    add_row(it->slab, it->row, it - all.begin(), it->table, it->first_bin, it->bins, it->shift);
+                    ++it;
+                }
+            }
+        }
+    }
+
+    void add_row(std::int64_t slab, std::int64_t row, std::int64_t number, std::size_t table, std::int64_t first_bin,
+                 std::uint32_t bins, std::uint32_t shift) {
+        RowOfCells r{};
+        r.lo[0] = geometry_.lower(row, 1), r.hi[0] = geometry_.upper(row, 1);
+        if constexpr (D == 3) r.lo[1] = geometry_.lower(slab, 2), r.hi[1] = geometry_.upper(slab, 2);
+        r.number = static_cast<std::uint32_t>(number);
+        r.table = table, r.first_bin = first_bin, r.bins = bins, r.shift = shift;
+        rows_.push_back(r);
+    }
+
+    static constexpr unsigned group_size = 8;
+
+    const Grid<D, T>& homes_;
+    const Grid<D, T>& points_;
+    const Geometry<D, T>& geometry_;
+    Reach<T> reach_;
+    Scratch<T> scratch_;
+    Group<T> group_{};
+    std::vector<Range> ranges_;
+    std::vector<RowOfCells> rows_;
+    std::int64_t low_[2] = {-1, -1}, high_[2] = {-1, -1};
+    T longest_ = 0, longest_sq_ = 0, window_ = 0;
+};
+
+}  // namespace quadrat::neighbors
