@@ -1,0 +1,52 @@
+// The vector code of the broad phase: pairs inside one sorted grid, pairs between two grids, and boxes against a grid.
+#pragma once
+
+#include "broad_phase/sorted_grid.hpp"
+
+#include <quadrat/geometry.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace quadrat::broad_phase {
+
+/// A growing list of pairs on top of the caller's vector. Room is asked for before it is written, without filling it.
+class PairBuffer {
+  public:
+    /// Appends to what `target` holds.
+    explicit PairBuffer(std::vector<Pair>& target) : target_(&target), size_(target.size()) {}
+    PairBuffer(const PairBuffer&) = delete;
+    PairBuffer& operator=(const PairBuffer&) = delete;
+    ~PairBuffer() { target_->resize(size_); }
+
+    /// The end of the list, with room for `extra` pairs behind it.
+    [[nodiscard]] Pair* reserve(std::size_t extra) {
+        if (size_ + extra > target_->size()) target_->resize(std::max(size_ + extra, target_->capacity()));
+        return target_->data() + size_;
+    }
+    void set_end(const Pair* end) { size_ = static_cast<std::size_t>(end - target_->data()); }
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+  private:
+    std::vector<Pair>* target_;
+    std::size_t size_;
+};
+
+/// Appends the overlapping pairs of rows [row_begin, row_end) with themselves and the rows that follow them in the half
+/// stencil (HHG 3.6, figure 17), each once with first < second. Returns the number of box tests made.
+template <int D, class T>
+std::uint64_t pairs_within(const GridView<D, T>& grid, std::uint32_t row_begin, std::uint32_t row_end, PairBuffer& out);
+
+/// Appends the overlapping pairs of the boxes at [begin, end) of `homes` with the boxes of `grid`. ordered: smaller id
+/// first, otherwise the home's id first. The two grids hold different objects.
+template <int D, class T>
+std::uint64_t pairs_between(const GridView<D, T>& homes, std::size_t begin, std::size_t end, const GridView<D, T>& grid,
+                            bool ordered, PairBuffer& out);
+
+/// Appends the ids of the boxes of `grid` that overlap `box`; infinite bounds are legal. Returns the number of tests.
+template <int D, class T>
+std::uint64_t overlapping(const GridView<D, T>& grid, const Box<D, T>& box, std::vector<std::uint32_t>& out);
+
+}  // namespace quadrat::broad_phase

@@ -1,0 +1,142 @@
+#include "broad_phase/sorted_grid.hpp"
+
+#include "base/parallel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace quadrat::broad_phase {
+
+template <int D, class T>
+void SlabPartition<D, T>::start(std::size_t tasks, std::size_t objects_per_task, std::size_t slabs) {
+    const std::size_t share = (objects_per_task / chunk_records + slabs + 1) * chunk_records;
+    pool_.resize_discard(tasks * share);
+    tasks_.resize(tasks);
+    for (std::size_t t = 0; t < tasks; ++t) {
+        tasks_[t].count.assign(slabs, 0);
+        tasks_[t].end.assign(slabs, nullptr);
+        if (tasks_[t].chunks.size() < slabs) tasks_[t].chunks.resize(slabs);
+        for (auto& list : tasks_[t].chunks) list.clear();
+        tasks_[t].next = static_cast<std::uint32_t>(t * share);
+    }
+}
+
+template <int D, class T>
+void SlabPartition<D, T>::open_chunk(Task& task, std::uint32_t slab) {
+    task.chunks[slab].push_back(task.next);
+    task.end[slab] = pool_.data() + task.next;
+    task.next += chunk_records;
+}
+
+template <int D, class T>
+void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
+                             const std::uint32_t (*filters)[2], Executor* executor) {
+    shape_ = shape;
+    filtered_ = filters != nullptr;
+    std::vector<std::size_t> begin(shape.slabs + 1, 0);
+    std::size_t largest = 0;
+    for (std::uint32_t s = 0; s < shape.slabs; ++s) {
+        const std::size_t n = partition.size(first_slab + s);
+        begin[s + 1] = begin[s] + n;
+        largest = std::max(largest, n);
+    }
+    const std::size_t total = begin[shape.slabs];
+    for (int k = 0; k < D; ++k) {
+        lo_[k].resize_discard(total);
+        hi_[k].resize_discard(total);
+    }
+    id_.resize_discard(total);
+    if (filtered_) {
+        group_.resize_discard(total);
+        mask_.resize_discard(total);
+    }
+    const std::uint32_t bins = shape.bins();
+    start_.resize_discard(shape.cells() + 1);
+    start_[shape.cells()] = static_cast<std::uint32_t>(total);
+
+    const std::size_t tasks = std::min<std::size_t>(shape.slabs, base::thread_count(executor));
+    if (order_.size() < tasks) order_.resize(tasks);
+    base::run_tasks(executor, tasks, [&](std::size_t t) {
+        base::Array<std::uint32_t>& order = order_[t];
+        order.resize_discard(largest);
+        // Cut by slabs; the result does not depend on where.
+        const auto first = static_cast<std::uint32_t>(shape.slabs * t / tasks);
+        const auto last = static_cast<std::uint32_t>(shape.slabs * (t + 1) / tasks);
+        for (std::uint32_t s = first; s < last; ++s) {
+            const std::uint32_t row = s * shape.rows_per_slab;
+            const std::size_t rows = std::min(shape.rows_per_slab, shape.rows - row);
+            std::uint32_t* const bin = start_.data() + std::size_t{row} * bins;
+            const std::size_t slab_bins = rows * bins;
+            std::memset(bin, 0, slab_bins * sizeof(std::uint32_t));
+            if (begin[s] == begin[s + 1]) {
+                std::fill_n(bin, slab_bins, static_cast<std::uint32_t>(begin[s]));
+                continue;
+            }
+            partition.for_each_chunk(first_slab + s, [&](const Record<D, T>* r, std::uint32_t n, std::uint32_t) {
+                for (std::uint32_t i = 0; i < n; ++i) ++bin[r[i].key];
+            });
+            std::uint32_t sum = 0;
+            for (std::size_t c = 0; c < slab_bins; ++c) {
+                const std::uint32_t n = bin[c];
+                bin[c] = sum;
+                sum += n;
+            }
+            partition.for_each_chunk(first_slab + s,
+                                     [&](const Record<D, T>* r, std::uint32_t n, std::uint32_t pool_index) {
+                                         for (std::uint32_t i = 0; i < n; ++i) order[bin[r[i].key]++] = pool_index + i;
+                                     });
+            // Each counter now holds the end of its bin: shift to starts and move to the slab's place.
+            const auto base = static_cast<std::uint32_t>(begin[s]);
+            std::uint32_t previous = 0;
+            for (std::size_t c = 0; c < slab_bins; ++c) {
+                const std::uint32_t end = bin[c];
+                bin[c] = base + previous;
+                previous = end;
+            }
+            const Record<D, T>* const pool = partition.pool();
+            const std::size_t n = begin[s + 1] - begin[s];
+            for (std::size_t i = 0; i < n; ++i) {
+                const Record<D, T>& r = pool[order[i]];
+                for (int k = 0; k < D; ++k) {
+                    lo_[k][base + i] = r.box.lo[k];
+                    hi_[k][base + i] = r.box.hi[k];
+                }
+                id_[base + i] = r.id;
+            }
+            if (filtered_)
+                for (std::size_t i = base; i < base + n; ++i) {
+                    group_[i] = filters[id_[i]][0];
+                    mask_[i] = filters[id_[i]][1];
+                }
+        }
+    });
+}
+
+template <int D, class T>
+GridView<D, T> SortedGrid<D, T>::view() const {
+    GridView<D, T> view{shape_, {}, {}, id_.data(), start_.data(), {}, id_.size()};
+    for (int k = 0; k < D; ++k) {
+        view.lo[k] = lo_[k].data();
+        view.hi[k] = hi_[k].data();
+    }
+    if (filtered_) view.filter = {group_.data(), mask_.data()};
+    return view;
+}
+
+template <int D, class T>
+std::size_t SortedGrid<D, T>::bytes() const {
+    std::size_t sum = id_.bytes() + group_.bytes() + mask_.bytes() + start_.bytes();
+    for (int k = 0; k < D; ++k) sum += lo_[k].bytes() + hi_[k].bytes();
+    return sum;
+}
+
+template class SlabPartition<2, float>;
+template class SlabPartition<3, float>;
+template class SlabPartition<2, double>;
+template class SlabPartition<3, double>;
+template class SortedGrid<2, float>;
+template class SortedGrid<3, float>;
+template class SortedGrid<2, double>;
+template class SortedGrid<3, double>;
+
+}  // namespace quadrat::broad_phase

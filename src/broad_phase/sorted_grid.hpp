@@ -1,0 +1,130 @@
+// One grid of the hierarchy as sorted arrays: boxes in the order of their cells, x fastest, structure of arrays, with a
+// table of where each bin starts. HHG 3.1 gives every cell its own container; here a cell is a range, so that three
+// neighbours along x are one contiguous read and nothing is allocated per cell.
+//
+// Building takes two passes that both work in the cache. SlabPartition streams the caller's boxes once into lists of
+// chunks, one list per slab (a run of rows); SortedGrid then counting-sorts each slab by bin. The order is stable, so
+// the result does not depend on how many tasks did the work.
+#pragma once
+
+#include "base/array.hpp"
+#include "broad_phase/grid_shape.hpp"
+
+#include <quadrat/executor.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace quadrat::broad_phase {
+
+/// An index as wide as a coordinate, so that both have the same number of vector lanes.
+template <class T>
+using Lane = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <int D, class T>
+struct Record {
+    Box<D, T> box;
+    std::uint32_t id;
+    std::uint32_t key;  ///< bin within the slab
+};
+
+/// Lists of records per slab, filled by several tasks side by side and read back in task order.
+template <int D, class T>
+class SlabPartition {
+  public:
+    static constexpr std::uint32_t chunk_records = 256;
+
+    /// One task's share. Slabs of all grids are numbered in one sequence.
+    struct Task {
+        std::vector<std::uint32_t> count;                ///< records per slab
+        std::vector<Record<D, T>*> end;                  ///< where the next record of a slab goes
+        std::vector<std::vector<std::uint32_t>> chunks;  ///< first record of each chunk of a slab
+        std::uint32_t next = 0;                          ///< first record of the next free chunk
+    };
+
+    /// Forgets everything; tasks may then add up to `objects_per_task` records each.
+    void start(std::size_t tasks, std::size_t objects_per_task, std::size_t slabs);
+
+    [[nodiscard]] Task& task(std::size_t t) { return tasks_[t]; }
+
+    void add(Task& task, std::uint32_t slab, const Box<D, T>& box, std::uint32_t id, std::uint32_t key) {
+        const std::uint32_t k = task.count[slab]++;
+        if (k % chunk_records == 0) open_chunk(task, slab);
+        *task.end[slab]++ = {box, id, key};
+    }
+
+    [[nodiscard]] std::size_t size(std::size_t slab) const {
+        std::size_t sum = 0;
+        for (const Task& t : tasks_) sum += t.count[slab];
+        return sum;
+    }
+
+    /// Calls visit(records, n, index of the first in the pool) for each chunk of a slab, in the order of adding.
+    template <class Visit>
+    void for_each_chunk(std::size_t slab, Visit&& visit) const {
+        for (const Task& t : tasks_) {
+            std::uint32_t left = t.count[slab];
+            for (const std::uint32_t first : t.chunks[slab]) {
+                const std::uint32_t n = left < chunk_records ? left : chunk_records;
+                visit(pool_.data() + first, n, first);
+                left -= n;
+            }
+        }
+    }
+
+    [[nodiscard]] const Record<D, T>* pool() const { return pool_.data(); }
+    [[nodiscard]] std::size_t bytes() const { return pool_.bytes(); }
+    void release() { pool_.release(); }
+
+  private:
+    void open_chunk(Task& task, std::uint32_t slab);
+
+    base::Array<Record<D, T>> pool_;
+    std::vector<Task> tasks_;
+};
+
+/// Group and mask bits of an object; see Filter in the public header.
+template <class T>
+struct FilterLanes {
+    const Lane<T>* group = nullptr;  ///< null: everything may meet everything
+    const Lane<T>* mask = nullptr;
+};
+
+/// What the SIMD kernels read of a grid.
+template <int D, class T>
+struct GridView {
+    GridShape<D, T> shape;
+    const T* lo[D];
+    const T* hi[D];
+    const Lane<T>* id;
+    const std::uint32_t* start;  ///< of each bin; one past the last bin is the number of boxes
+    FilterLanes<T> filter;
+    std::size_t size;
+};
+
+template <int D, class T>
+class SortedGrid {
+  public:
+    /// Takes slabs [first_slab, first_slab + shape.slabs) of the partition, which are this grid's.
+    /// filters holds {group, mask} per id, or is null.
+    void build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
+               const std::uint32_t (*filters)[2], Executor* executor);
+
+    [[nodiscard]] GridView<D, T> view() const;
+    [[nodiscard]] std::size_t size() const { return id_.size(); }
+    [[nodiscard]] std::size_t bytes() const;
+
+  private:
+    GridShape<D, T> shape_;
+    base::Array<T> lo_[D];
+    base::Array<T> hi_[D];
+    base::Array<Lane<T>> id_;
+    base::Array<Lane<T>> group_;
+    base::Array<Lane<T>> mask_;
+    base::Array<std::uint32_t> start_;
+    std::vector<base::Array<std::uint32_t>> order_;  // scratch, one per task
+    bool filtered_ = false;
+};
+
+}  // namespace quadrat::broad_phase
