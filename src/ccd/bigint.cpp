@@ -19,6 +19,36 @@ int compare(const std::uint64_t* a, std::uint32_t na, const std::uint64_t* b, st
     return 0;
 }
 
+// Numbers are a few limbs long: a loop beats a call of memmove.
+inline void copy(const std::uint64_t* from, std::uint32_t n, std::uint64_t* to) {
+    for (std::uint32_t i = 0; i < n; ++i) to[i] = from[i];
+}
+
+inline void zero(std::uint64_t* from, std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n; ++i) from[i] = 0;
+}
+
+// r, of na + nb limbs, becomes the product.
+inline void multiply(const std::uint64_t* p, std::uint32_t na, const std::uint64_t* q, std::uint32_t nb, std::uint64_t* r) {
+    std::uint64_t carry = 0;
+    for (std::uint32_t j = 0; j < nb; ++j) {
+        const Wide s = Wide{p[0]} * q[j] + carry;
+        r[j] = static_cast<std::uint64_t>(s);
+        carry = static_cast<std::uint64_t>(s >> 64);
+    }
+    r[nb] = carry;
+    for (std::uint32_t i = 1; i < na; ++i) {
+        carry = 0;
+        const std::uint64_t x = p[i];
+        for (std::uint32_t j = 0; j < nb; ++j) {
+            const Wide s = Wide{x} * q[j] + r[i + j] + carry;
+            r[i + j] = static_cast<std::uint64_t>(s);
+            carry = static_cast<std::uint64_t>(s >> 64);
+        }
+        r[i + nb] = carry;
+    }
+}
+
 }  // namespace
 
 BigInt::BigInt(std::int64_t value) noexcept {
@@ -32,12 +62,12 @@ BigInt::BigInt(const BigInt& other) {
     reserve(other.size_, false);
     size_ = other.size_;
     negative_ = other.negative_;
-    std::copy_n(other.data(), size_, data());
+    copy(other.data(), size_, data());
 }
 
 BigInt::BigInt(BigInt&& other) noexcept
     : large_(std::move(other.large_)), capacity_(other.capacity_), size_(other.size_), negative_(other.negative_) {
-    if (!large_) std::copy_n(other.small_, size_, small_);
+    if (!large_) copy(other.small_, size_, small_);
     other.capacity_ = inside;
     other.size_ = 0;
     other.negative_ = false;
@@ -48,7 +78,7 @@ BigInt& BigInt::operator=(const BigInt& other) {
     reserve(other.size_, false);
     size_ = other.size_;
     negative_ = other.negative_;
-    std::copy_n(other.data(), size_, data());
+    copy(other.data(), size_, data());
     return *this;
 }
 
@@ -59,7 +89,7 @@ BigInt& BigInt::operator=(BigInt&& other) noexcept {
         capacity_ = other.capacity_;
         other.capacity_ = inside;
     } else {
-        std::copy_n(other.small_, other.size_, data());  // our capacity is never below `inside`
+        copy(other.small_, other.size_, data());  // our capacity is never below `inside`
     }
     size_ = std::exchange(other.size_, 0u);
     negative_ = std::exchange(other.negative_, false);
@@ -76,20 +106,28 @@ void BigInt::reserve(std::uint32_t limbs, bool keep) {
 }
 
 BigInt BigInt::from_double(double value, int exponent) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    const int e = static_cast<int>(bits >> 52 & 0x7ff);
+    std::uint64_t m = bits & 0xfffffffffffffull;
+    if (e != 0) m |= 0x10000000000000ull;
     BigInt r;
-    if (value == 0) return r;
-    int e = 0;
-    const double mantissa = std::frexp(std::fabs(value), &e);  // in [1/2, 1)
-    auto m = static_cast<std::uint64_t>(std::ldexp(mantissa, 53));
-    int shift = e - 53 - exponent;
+    if (m == 0) return r;
+    int shift = std::max(e, 1) - 1075 - exponent;
     if (shift < 0) {
         m >>= -shift;  // exact: the caller's exponent is not above that of the lowest bit
         shift = 0;
     }
-    r.small_[0] = m;
-    r.size_ = 1;
-    r.negative_ = value < 0;
-    r <<= static_cast<unsigned>(shift);
+    const auto limbs = static_cast<std::uint32_t>(shift) / 64;
+    const auto rest = static_cast<unsigned>(shift) % 64;
+    r.reserve(limbs + 2, false);
+    std::uint64_t* d = r.data();
+    zero(d, limbs);
+    d[limbs] = m << rest;
+    d[limbs + 1] = rest ? m >> (64 - rest) : 0;
+    r.size_ = limbs + 2;
+    r.negative_ = bits >> 63 != 0;
+    r.trim();
     return r;
 }
 
@@ -125,25 +163,32 @@ BigInt& BigInt::operator<<=(unsigned count) {
         d[limbs] = high;
         size_ += limbs + 1;
     }
-    std::fill_n(d, limbs, 0);
+    zero(d, limbs);
     trim();
     return *this;
 }
 
 BigInt& BigInt::add(const BigInt& b, bool b_negative) {
-    if (b.size_ == 0) return *this;
+    return add(b.data(), b.size_, b_negative);
+}
+
+// p has nb limbs, the last one not zero; it may be our own data.
+BigInt& BigInt::add(const std::uint64_t* p, std::uint32_t nb, bool b_negative) {
+    if (nb == 0) return *this;
     if (size_ == 0) {
-        *this = b;
+        reserve(nb, false);
+        copy(p, nb, data());
+        size_ = nb;
         negative_ = b_negative;
         return *this;
     }
-    const std::uint32_t nb = b.size_;
     if (negative_ == b_negative) {
         const std::uint32_t n = std::max(size_, nb);
+        const bool own = p == data();
         reserve(n + 1, true);
         std::uint64_t* a = data();
-        const std::uint64_t* p = b.data();
-        std::fill(a + size_, a + n + 1, 0);
+        if (own) p = a;
+        for (std::uint32_t i = size_; i <= n; ++i) a[i] = 0;
         std::uint64_t carry = 0;
         for (std::uint32_t i = 0; i < nb || (carry && i <= n); ++i) {
             const Wide s = Wide{a[i]} + (i < nb ? p[i] : 0) + carry;
@@ -154,7 +199,7 @@ BigInt& BigInt::add(const BigInt& b, bool b_negative) {
         trim();
         return *this;
     }
-    const int order = compare(data(), size_, b.data(), nb);
+    const int order = compare(data(), size_, p, nb);
     if (order == 0) {
         size_ = 0;
         negative_ = false;
@@ -163,14 +208,13 @@ BigInt& BigInt::add(const BigInt& b, bool b_negative) {
     const std::uint32_t n = std::max(size_, nb);
     reserve(n, true);
     std::uint64_t* a = data();
-    const std::uint64_t* p = b.data();
-    std::fill(a + size_, a + n, 0);
+    for (std::uint32_t i = size_; i < n; ++i) a[i] = 0;
     std::uint64_t borrow = 0;
+    const std::uint64_t* big = order > 0 ? a : p;
+    const std::uint64_t* little = order > 0 ? p : a;
+    const std::uint32_t little_size = order > 0 ? nb : size_;
     for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint64_t y = i < nb ? p[i] : 0;
-        const std::uint64_t big = order > 0 ? a[i] : y;
-        const std::uint64_t little = order > 0 ? y : a[i];
-        const Wide s = Wide{big} - little - borrow;
+        const Wide s = Wide{big[i]} - (i < little_size ? little[i] : 0) - borrow;
         a[i] = static_cast<std::uint64_t>(s);
         borrow = static_cast<std::uint64_t>(s >> 64) & 1;
     }
@@ -182,32 +226,27 @@ BigInt& BigInt::add(const BigInt& b, bool b_negative) {
 
 BigInt operator*(const BigInt& a, const BigInt& b) {
     BigInt r;
-    const std::uint32_t na = a.size_;
-    const std::uint32_t nb = b.size_;
-    if (na == 0 || nb == 0) return r;
-    r.reserve(na + nb, false);
-    std::uint64_t* d = r.data();
-    const std::uint64_t* p = a.data();
-    const std::uint64_t* q = b.data();
-    std::fill_n(d, nb, 0);
-    for (std::uint32_t i = 0; i < na; ++i) {
-        std::uint64_t carry = 0;
-        const std::uint64_t x = p[i];
-        for (std::uint32_t j = 0; j < nb; ++j) {
-            const Wide s = Wide{x} * q[j] + d[i + j] + carry;
-            d[i + j] = static_cast<std::uint64_t>(s);
-            carry = static_cast<std::uint64_t>(s >> 64);
-        }
-        d[i + nb] = carry;
-    }
-    r.size_ = na + nb;
+    if (a.size_ == 0 || b.size_ == 0) return r;
+    r.reserve(a.size_ + b.size_, false);
+    multiply(a.data(), a.size_, b.data(), b.size_, r.data());
+    r.size_ = a.size_ + b.size_;
     r.negative_ = a.negative_ != b.negative_;
     r.trim();
     return r;
 }
 
-void BigInt::add_product(const BigInt& a, const BigInt& b) { *this += a * b; }
-
-void BigInt::subtract_product(const BigInt& a, const BigInt& b) { *this -= a * b; }
+void BigInt::accumulate(const BigInt& a, const BigInt& b, bool opposite) {
+    std::uint32_t n = a.size_ + b.size_;
+    if (a.size_ == 0 || b.size_ == 0) return;
+    std::uint64_t buffer[2 * inside];
+    if (n > 2 * inside) {
+        const BigInt product = a * b;
+        add(product, product.negative_ != opposite);
+        return;
+    }
+    multiply(a.data(), a.size_, b.data(), b.size_, buffer);
+    while (buffer[n - 1] == 0) --n;
+    add(buffer, n, (a.negative_ != b.negative_) != opposite);
+}
 
 }  // namespace quadrat::ccd

@@ -49,13 +49,15 @@ class BigInt {
     }
     friend BigInt operator*(const BigInt& a, const BigInt& b);
     /// this += a * b, and this -= a * b.
-    void add_product(const BigInt& a, const BigInt& b);
-    void subtract_product(const BigInt& a, const BigInt& b);
+    void add_product(const BigInt& a, const BigInt& b) { accumulate(a, b, false); }
+    void subtract_product(const BigInt& a, const BigInt& b) { accumulate(a, b, true); }
 
   private:
     static constexpr std::uint32_t inside = 16;
 
     BigInt& add(const BigInt& b, bool b_negative);
+    BigInt& add(const std::uint64_t* p, std::uint32_t nb, bool b_negative);
+    void accumulate(const BigInt& a, const BigInt& b, bool opposite);
     void reserve(std::uint32_t limbs, bool keep);
     void trim() noexcept {
         while (size_ && data()[size_ - 1] == 0) --size_;

@@ -13,9 +13,12 @@
 // contact is at 0 or at one of them.
 #include "ccd/exact.hpp"
 
+#include "ccd/filter.hpp"
 #include "ccd/polynomial.hpp"
+#include "ccd/quadratic.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -24,8 +27,6 @@
 namespace quadrat::ccd {
 namespace {
 
-constexpr double no_impact = std::numeric_limits<double>::infinity();
-
 // The exponent of the lowest bit of x != 0.
 int lowest_bit(double x) {
     std::uint64_t bits = 0;
@@ -33,12 +34,7 @@ int lowest_bit(double x) {
     const int e = static_cast<int>(bits >> 52 & 0x7ff);
     std::uint64_t m = bits & 0xfffffffffffffull;
     if (e != 0) m |= 0x10000000000000ull;
-    int zeros = 0;
-    while ((m & 1) == 0) {
-        m >>= 1;
-        ++zeros;
-    }
-    return std::max(e, 1) - 1075 + zeros;
+    return std::max(e, 1) - 1075 + std::countr_zero(m);
 }
 
 // a + t b, per component.
@@ -47,31 +43,28 @@ struct Linear {
     BigInt b[3];
 };
 
-Polynomial product(const Linear& x, int i, const Linear& y, int j) {
-    Polynomial r;
-    r.c[0] = x.a[i] * y.a[j];
-    r.c[1] = x.a[i] * y.b[j];
-    r.c[1].add_product(x.b[i], y.a[j]);
-    r.c[2] = x.b[i] * y.b[j];
-    return r;
-}
-
-Polynomial dot(const Linear& x, const Linear& y) {
-    Polynomial r;
+void dot(const Linear& x, const Linear& y, Polynomial& r) {
     for (int k = 0; k < 3; ++k) {
-        const Polynomial p = product(x, k, y, k);
-        for (int i = 0; i < 3; ++i) r.c[i] += p.c[i];
+        r.c[0].add_product(x.a[k], y.a[k]);
+        r.c[1].add_product(x.a[k], y.b[k]);
+        r.c[1].add_product(x.b[k], y.a[k]);
+        r.c[2].add_product(x.b[k], y.b[k]);
     }
     r.set_degree(2);
-    return r;
 }
 
-Polynomial cross(const Linear& x, const Linear& y, int k) {
-    Polynomial r = product(x, (k + 1) % 3, y, (k + 2) % 3);
-    const Polynomial s = product(x, (k + 2) % 3, y, (k + 1) % 3);
-    for (int i = 0; i < 3; ++i) r.c[i] -= s.c[i];
+void cross(const Linear& x, const Linear& y, int k, Polynomial& r) {
+    const int i = (k + 1) % 3;
+    const int j = (k + 2) % 3;
+    r.c[0].add_product(x.a[i], y.a[j]);
+    r.c[0].subtract_product(x.a[j], y.a[i]);
+    r.c[1].add_product(x.a[i], y.b[j]);
+    r.c[1].add_product(x.b[i], y.a[j]);
+    r.c[1].subtract_product(x.a[j], y.b[i]);
+    r.c[1].subtract_product(x.b[j], y.a[i]);
+    r.c[2].add_product(x.b[i], y.b[j]);
+    r.c[2].subtract_product(x.b[j], y.b[i]);
     r.set_degree(2);
-    return r;
 }
 
 Linear operator+(const Linear& x, const Linear& y) {
@@ -85,16 +78,20 @@ Linear operator+(const Linear& x, const Linear& y) {
 
 class ExactQuery {
   public:
-    ExactQuery(ImpactKind kind, const FourPoints& start, const FourPoints& end) : faces_(kind == ImpactKind::vertex_face) {
+    ExactQuery(ImpactKind kind, const FourPoints& start, const FourPoints& end)
+        : faces_(kind == ImpactKind::vertex_face), rough_(kind, start, end) {
         int exponent = 1 << 20;
-        for (int i = 0; i < 4; ++i)
-            for (int k = 0; k < 3; ++k)
-                for (const double x : {start[i][k], end[i][k]})
+        for (const FourPoints* p : {&start, &end})
+            for (const Vec3d& v : *p)
+                for (const double x : v.v)
                     if (x != 0) exponent = std::min(exponent, lowest_bit(x));
         const auto difference = [&](Linear& r, std::size_t i, std::size_t j) {
             for (int k = 0; k < 3; ++k) {
-                r.a[k] = BigInt::from_double(start[i][k], exponent) - BigInt::from_double(start[j][k], exponent);
-                r.b[k] = BigInt::from_double(end[i][k], exponent) - BigInt::from_double(end[j][k], exponent) - r.a[k];
+                r.a[k] = BigInt::from_double(start[i][k], exponent);
+                r.a[k] -= BigInt::from_double(start[j][k], exponent);
+                r.b[k] = BigInt::from_double(end[i][k], exponent);
+                r.b[k] -= BigInt::from_double(end[j][k], exponent);
+                r.b[k] -= r.a[k];
             }
         };
         difference(x_, 1, 0);
@@ -103,29 +100,33 @@ class ExactQuery {
     }
 
     double first_contact(double tolerance) {
-        Polynomial f;
         for (int k = 0; k < 3; ++k) {
-            const Polynomial n = cross(y_, z_, k);
+            Polynomial n;
+            cross(y_, z_, k, n);
             for (int i = 0; i < 3; ++i) {
-                if (n.c[i].sign() == 0) continue;
-                f.c[i].add_product(n.c[i], x_.a[k]);
-                f.c[i + 1].add_product(n.c[i], x_.b[k]);
+                f_.c[i].add_product(n.c[i], x_.a[k]);
+                f_.c[i + 1].add_product(n.c[i], x_.b[k]);
             }
         }
-        f.set_degree(3);
+        f_.set_degree(3);
+        const Ignore outside = {[](void* rough, double s, double e) {
+                                    return static_cast<SideConditions*>(rough)->inside(s, e, false) == Inside::no;
+                                },
+                                &rough_};
         std::vector<Root> roots;
-        if (f.degree >= 0) {
-            find_roots(f, tolerance, roots);
+        if (f_.degree >= 0) {
+            roots.reserve(4);
+            find_roots(f_, tolerance, outside, roots);
         } else {
             roots.reserve(40);
             Root zero;
             zero.d = 1;
             if (contact_at(zero)) return 0;
             for (int k = 0; k < 3; ++k)
-                for (const Polynomial& g : sides(k))
-                    if (g.degree > 0) find_roots(g, tolerance, roots);
-            for (const Polynomial& g : overlaps())
-                if (g.degree > 0) find_roots(g, tolerance, roots);
+                for (int i = 0; i < count(); ++i)
+                    if (side(k, i).degree > 0) find_roots(side(k, i), tolerance, outside, roots);
+            for (int i = 0; i < count(); ++i)
+                if (overlap(i).degree > 0) find_roots(overlap(i), tolerance, outside, roots);
             std::stable_sort(roots.begin(), roots.end(), [](const Root& a, const Root& b) { return a.lower < b.lower; });
         }
         for (const Root& root : roots)
@@ -134,69 +135,76 @@ class ExactQuery {
     }
 
   private:
-    // Component k of the parallel vectors.
-    const std::vector<Polynomial>& sides(int k) {
-        auto& g = sides_[k];
-        if (!g.empty()) return g;
+    [[nodiscard]] int count() const { return faces_ ? 3 : 4; }
+
+    // Component k of the i-th parallel vector.
+    const Polynomial& side(int k, int i) {
+        Polynomial& g = side_[k][i];
+        if (have_side_[k][i]) return g;
+        have_side_[k][i] = true;
         if (faces_) {
-            g.push_back(cross(y_, z_, k));
-            g.push_back(cross(z_, x_, k));
-            g.push_back(cross(x_, y_, k));
-        } else {  // u = x, v = y, d = z; the second and fourth are u x v minus the first and third
-            const Polynomial w = cross(x_, y_, k);
-            for (int i = 0; i < 2; ++i) {
-                g.push_back(cross(z_, i == 0 ? y_ : x_, k));
-                Polynomial rest = w;
-                for (int j = 0; j < 3; ++j) rest.c[j] -= g.back().c[j];
-                rest.set_degree(2);
-                g.push_back(std::move(rest));
-            }
+            const Linear* v[3] = {&x_, &y_, &z_};
+            cross(*v[(i + 1) % 3], *v[(i + 2) % 3], k, g);
+        } else if (i % 2 == 0) {  // u = x, v = y, d = z
+            cross(z_, i == 0 ? y_ : x_, k, g);
+        } else {  // u x v minus the one before
+            cross(x_, y_, k, g);
+            const Polynomial& one = side(k, i == 1 ? 0 : 2);
+            for (int j = 0; j < 3; ++j) g.c[j] -= one.c[j];
+            g.set_degree(2);
         }
         return g;
     }
 
-    const std::vector<Polynomial>& overlaps() {
-        if (!overlaps_.empty()) return overlaps_;
+    const Polynomial& overlap(int i) {
+        Polynomial& g = overlap_[i];
+        if (have_overlap_[i]) return g;
+        have_overlap_[i] = true;
         if (faces_) {
-            overlaps_.push_back(dot(x_, y_));
-            overlaps_.push_back(dot(y_, z_));
-            overlaps_.push_back(dot(z_, x_));
-        } else {
-            Linear back = x_;  // d - u
-            for (int k = 0; k < 3; ++k) {
-                back.a[k] = z_.a[k] - x_.a[k];
-                back.b[k] = z_.b[k] - x_.b[k];
-            }
-            const Linear far = z_ + y_;     // d + v
-            const Linear both = back + y_;  // d + v - u
-            overlaps_.push_back(dot(z_, far));
-            overlaps_.push_back(dot(back, both));
-            overlaps_.push_back(dot(z_, back));
-            overlaps_.push_back(dot(far, both));
+            const Linear* v[3] = {&x_, &y_, &z_};
+            dot(*v[i], *v[(i + 1) % 3], g);
+            return g;
         }
-        return overlaps_;
+        Linear back;  // d - u
+        for (int k = 0; k < 3; ++k) {
+            back.a[k] = z_.a[k] - x_.a[k];
+            back.b[k] = z_.b[k] - x_.b[k];
+        }
+        // (d, d + v), (d - u, d + v - u), (d, d - u), (d + v, d + v - u)
+        dot(i == 0 || i == 2 ? z_ : i == 1 ? back : z_ + y_, i == 0 ? z_ + y_ : i == 2 ? back : back + y_, g);
+        return g;
+    }
+
+    int side_sign(int k, int i, const Root& root) {
+        const double upper = std::min(1.0, root.lower + 0x1p-40);
+        const int s = root.narrow ? rough_.sign(k, i, root.lower, upper, true) : 0;
+        return s != 0 ? s : sign_at(side(k, i), root);
     }
 
     // Given that f vanishes at the root.
     bool contact_at(const Root& root) {
         for (int k = 0; k < 3; ++k) {
             int seen = 0;
-            for (const Polynomial& g : sides(k)) {
-                const int s = sign_at(g, root);
+            for (int i = 0; i < count(); ++i) {
+                const int s = side_sign(k, i, root);
                 if (s != 0 && seen == -s) return false;
                 if (s != 0) seen = s;
             }
             if (seen != 0) return true;
         }
-        for (const Polynomial& g : overlaps())
-            if (sign_at(g, root) <= 0) return true;
+        for (int i = 0; i < count(); ++i)
+            if (sign_at(overlap(i), root) <= 0) return true;
         return false;
     }
 
     bool faces_;
+    SideConditions rough_;
     Linear x_, y_, z_;
-    std::vector<Polynomial> sides_[3];
-    std::vector<Polynomial> overlaps_;
+    Polynomial f_;
+    Polynomial side_[3][4];
+    Polynomial overlap_[4];
+    bool have_side_[3][4] = {};
+    bool have_overlap_[4] = {};
 };
 
 }  // namespace

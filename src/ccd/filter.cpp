@@ -7,21 +7,21 @@
 // Vertex-face and edge-edge differ only in which vectors the cubic and the side conditions are made of.
 #include "ccd/filter.hpp"
 
+#include "ccd/quadratic.hpp"
+
 namespace quadrat::ccd {
 namespace {
 
-// A vector at both ends of the step.
-struct Moving {
+// A difference vector at both ends of the step.
+struct Difference {
     Vec3d p[2];
 };
 
-Moving difference(const FourPoints& start, const FourPoints& end, std::size_t i, std::size_t j) {
+Difference difference(const FourPoints& start, const FourPoints& end, std::size_t i, std::size_t j) {
     return {{start[i] - start[j], end[i] - end[j]}};
 }
 
-double largest(const Moving& x) { return std::max(ccd::largest(x.p[0]), ccd::largest(x.p[1])); }
-
-bool separates(const Vec3d& w, const Moving* x, int count) {
+bool separates(const Vec3d& w, const Difference* x, int count) {
     const double bound = separation_error * (std::fabs(w[0]) + std::fabs(w[1]) + std::fabs(w[2]));
     for (int i = 0; i < count; ++i)
         for (const Vec3d& p : x[i].p) {
@@ -31,225 +31,210 @@ bool separates(const Vec3d& w, const Moving* x, int count) {
     return true;
 }
 
-// Bernstein coefficients on [0, 1] of component k of x cross y.
-struct Quadratic {
-    double q[3];
-
-    void set(const Moving& x, const Moving& y, int i, int j) {
-        q[0] = x.p[0][i] * y.p[0][j] - x.p[0][j] * y.p[0][i];
-        q[1] = 0.5 * ((x.p[0][i] * y.p[1][j] - x.p[0][j] * y.p[1][i]) + (x.p[1][i] * y.p[0][j] - x.p[1][j] * y.p[0][i]));
-        q[2] = x.p[1][i] * y.p[1][j] - x.p[1][j] * y.p[1][i];
+// A coordinate axis along which all vectors point the same way. Exact: the sign of a difference is never rounded away.
+bool axis_separates(const Difference* x, int count) {
+    for (int k = 0; k < 3; ++k) {
+        double lo = x[0].p[0][k];
+        double hi = lo;
+        for (int i = 0; i < count; ++i)
+            for (const Vec3d& p : x[i].p) {
+                lo = std::min(lo, p[k]);
+                hi = std::max(hi, p[k]);
+            }
+        if (lo > 0 || hi < 0) return true;
     }
-    // Bounds over [s, e].
-    void range(double s, double e, double& lo, double& hi) const {
-        const double s1 = 1 - s;
-        const double e1 = 1 - e;
-        const double ps = q[0] * s1 + q[1] * s;
-        const double qs = q[1] * s1 + q[2] * s;
-        const double a = ps * s1 + qs * s;
-        const double b = ps * e1 + qs * e;
-        const double c = (q[0] * e1 + q[1] * e) * e1 + (q[1] * e1 + q[2] * e) * e;
-        lo = std::min({a, b, c});
-        hi = std::max({a, b, c});
-    }
-};
+    return false;
+}
 
+// Looks for a separating direction by Gilbert's method: w walks towards the point of the hull that is closest to the origin.
+bool some_direction_separates(const Difference* x, int count) {
+    Vec3d w = x[0].p[0];
+    for (int i = 0; i < count; ++i) w = w + (x[i].p[0] + x[i].p[1]);
+    w = (1.0 / (2 * count + 1)) * w;
+    for (int round = 0; round < 10; ++round) {
+        const Vec3d* worst = nullptr;
+        double least = no_impact;
+        for (int i = 0; i < count; ++i)
+            for (const Vec3d& p : x[i].p) {
+                const double d = dot(w, p);
+                if (d < least) {
+                    least = d;
+                    worst = &p;
+                }
+            }
+        if (!worst) return false;
+        if (least > 0 && separates(w, x, count)) return true;
+        const Vec3d step = *worst - w;
+        const double length = dot(step, step);
+        const double lambda = -dot(w, step) / length;
+        if (!(lambda > 0x1p-30)) return false;
+        w = w + std::min(lambda, 1.0) * step;
+    }
+    return false;
+}
+
+template <class T>
 struct Cubic {
-    double b[4];
+    T b[4];
 
-    [[nodiscard]] bool clear(double error) const {
-        return std::min(std::min(b[0], b[1]), std::min(b[2], b[3])) > error ||
-               std::max(std::max(b[0], b[1]), std::max(b[2], b[3])) < -error;
-    }
-    // The coefficients on [s, e], by blossoming.
-    [[nodiscard]] Cubic part(double s, double e) const {
-        const double s1 = 1 - s;
-        const double e1 = 1 - e;
-        const double as = b[0] * s1 + b[1] * s, bs = b[1] * s1 + b[2] * s, cs = b[2] * s1 + b[3] * s;
-        const double ae = b[0] * e1 + b[1] * e, be = b[1] * e1 + b[2] * e, ce = b[2] * e1 + b[3] * e;
-        const double ass = as * s1 + bs * s, bss = bs * s1 + cs * s;
-        const double aee = ae * e1 + be * e, bee = be * e1 + ce * e;
-        return {{ass * s1 + bss * s, ass * e1 + bss * e, aee * s1 + bee * s, aee * e1 + bee * e}};
-    }
-};
-
-class Filter {
-  public:
-    Filter(const Moving& x, const Moving& y, const Moving& z, double tolerance)
-        : x_(x), y_(y), z_(z), tolerance_(tolerance) {
-        const double mx = largest(x), my = largest(y), mz = largest(z);
-        usable_ = std::min({mx, my, mz}) >= smallest_size && std::max({mx, my, mz}) <= largest_size;
-        error_ = cubic_error * mx * my * mz;
-        mx_ = mx;
-        my_ = my;
-        mz_ = mz;
-        const Vec3d n00 = cross(y.p[0], z.p[0]);
-        const Vec3d n11 = cross(y.p[1], z.p[1]);
-        const Vec3d n01 = cross(y.p[0], z.p[1]) + cross(y.p[1], z.p[0]);
-        f_.b[0] = dot(x.p[0], n00);
-        f_.b[1] = (dot(x.p[1], n00) + dot(x.p[0], n01)) * (1.0 / 3.0);
-        f_.b[2] = (dot(x.p[0], n11) + dot(x.p[1], n01)) * (1.0 / 3.0);
-        f_.b[3] = dot(x.p[1], n11);
-    }
-
-    [[nodiscard]] bool usable() const { return usable_; }
-    [[nodiscard]] bool no_root() const { return f_.clear(error_); }
-
-    Verdict run(bool faces, const Moving* sides, double& time) {
-        // Side conditions, four per component at most; a comparison error is per family.
-        count_ = faces ? 3 : 4;
+    // x . (y cross z); false if the sizes are out of range. error becomes the bound for any value on [0, 1].
+    bool set(const Moving<T>& x, const Moving<T>& y, const Moving<T>& z, double& error) {
+        const double mx = x.largest(), my = y.largest(), mz = z.largest();
+        if (!(std::min({mx, my, mz}) >= smallest_size && std::max({mx, my, mz}) <= largest_size)) return false;
+        error = cubic_steps * Arithmetic<T>::unit * mx * my * mz;
+        T n00[3], n01[3], n11[3];
         for (int k = 0; k < 3; ++k) {
             const int i = (k + 1) % 3;
             const int j = (k + 2) % 3;
-            if (faces) {
-                g_[k][0].set(y_, z_, i, j);
-                g_[k][1].set(z_, x_, i, j);
-                g_[k][2].set(x_, y_, i, j);
-            } else {
-                g_[k][0].set(z_, y_, i, j);
-                g_[k][1].set(sides[0], y_, i, j);
-                g_[k][2].set(z_, x_, i, j);
-                g_[k][3].set(x_, sides[1], i, j);
-            }
+            n00[k] = y.p[0][i] * z.p[0][j] - y.p[0][j] * z.p[0][i];
+            n01[k] = (y.p[0][i] * z.p[1][j] - y.p[0][j] * z.p[1][i]) + (y.p[1][i] * z.p[0][j] - y.p[1][j] * z.p[0][i]);
+            n11[k] = y.p[1][i] * z.p[1][j] - y.p[1][j] * z.p[1][i];
         }
-        if (faces) {
-            g_error_[0] = side_error * my_ * mz_;
-            g_error_[1] = side_error * mz_ * mx_;
-            g_error_[2] = side_error * mx_ * my_;
-            g_error_[3] = 0;
-        } else {
-            g_error_[0] = side_error * mz_ * my_;
-            g_error_[1] = side_error * largest(sides[0]) * my_;
-            g_error_[2] = side_error * mz_ * mx_;
-            g_error_[3] = side_error * mx_ * largest(sides[1]);
-        }
-        budget_ = 40;
+        const auto along = [](const T(&v)[3], const T(&n)[3]) { return v[0] * n[0] + v[1] * n[1] + v[2] * n[2]; };
+        const T third = Arithmetic<T>::third();
+        b[0] = along(x.p[0], n00);
+        b[1] = (along(x.p[1], n00) + along(x.p[0], n01)) * third;
+        b[2] = (along(x.p[0], n11) + along(x.p[1], n01)) * third;
+        b[3] = along(x.p[1], n11);
+        return true;
+    }
+
+    [[nodiscard]] bool clear(double error) const {
+        const T e = error;
+        const T m = -error;
+        return (b[0] > e && b[1] > e && b[2] > e && b[3] > e) || (b[0] < m && b[1] < m && b[2] < m && b[3] < m);
+    }
+
+    // The coefficients on [s, e], by blossoming.
+    [[nodiscard]] Cubic part(double s, double e) const {
+        const T ts = s;
+        const T te = e;
+        const T s1 = Arithmetic<T>::difference(1, s);
+        const T e1 = Arithmetic<T>::difference(1, e);
+        const T as = b[0] * s1 + b[1] * ts, bs = b[1] * s1 + b[2] * ts, cs = b[2] * s1 + b[3] * ts;
+        const T ae = b[0] * e1 + b[1] * te, be = b[1] * e1 + b[2] * te, ce = b[2] * e1 + b[3] * te;
+        const T ass = as * s1 + bs * ts, bss = bs * s1 + cs * ts;
+        const T aee = ae * e1 + be * te, bee = be * e1 + ce * te;
+        return {{ass * s1 + bss * ts, ass * e1 + bss * te, aee * s1 + bee * ts, aee * e1 + bee * te}};
+    }
+};
+
+template <class T>
+class Search {
+  public:
+    Search(const Cubic<T>& f, double error, SideConditions& sides, double tolerance)
+        : f_(f), error_(error), sides_(sides), tolerance_(tolerance) {}
+
+    Verdict run(double& time) {
+        // A cubic that vanishes within its error cannot be decided by cutting: only the side conditions could exclude contact.
+        const T plus = error_;
+        const T minus = -error_;
+        bool flat = true;
+        for (const T& b : f_.b) flat &= !(b > plus) && !(b < minus);
+        if (flat) return sides_.inside(0, 1, false) == Inside::no ? Verdict::miss : Verdict::unknown;
         return interval(0, 1, f_, time);
     }
 
   private:
-    enum class Inside { no, yes, perhaps };
-
-    Inside inside(double s, double e) const {
-        bool sure = false;
-        for (int k = 0; k < 3; ++k) {
-            bool positive = false;
-            bool negative = false;
-            int certain = 0;
-            for (int i = 0; i < count_; ++i) {
-                double lo = 0;
-                double hi = 0;
-                g_[k][i].range(s, e, lo, hi);
-                const bool p = lo > g_error_[i];
-                const bool n = hi < -g_error_[i];
-                positive |= p;
-                negative |= n;
-                certain += p || n;
-            }
-            if (positive && negative) return Inside::no;
-            sure |= certain == count_;
-        }
-        return sure ? Inside::yes : Inside::perhaps;
-    }
-
     // All of [s, e]; f holds the cubic's coefficients there.
-    Verdict interval(double s, double e, const Cubic& f, double& time) {
+    Verdict interval(double s, double e, const Cubic<T>& f, double& time) {
         if (f.clear(error_)) return Verdict::miss;
-        if (inside(s, e) == Inside::no) return Verdict::miss;
+        if (sides_.inside(s, e, false) == Inside::no) return Verdict::miss;
         if (--budget_ < 0) return Verdict::unknown;
-        const double b0 = f.b[0];
-        const double b3 = f.b[3];
-        if ((b0 < -error_ && b3 > error_) || (b0 > error_ && b3 < -error_)) {
+        const T plus = error_;
+        const T minus = -error_;
+        if ((f.b[0] < minus && f.b[3] > plus) || (f.b[0] > plus && f.b[3] < minus)) {
             const Verdict v = bracket(s, e, f, time);
             if (v != Verdict::unknown) return v;
         }
-        if (e - s < 0x1p-9) return Verdict::unknown;
+        if (e - s < 0x1p-6) return Verdict::unknown;
         const double m = 0.5 * (s + e);
         const Verdict v = interval(s, m, f_.part(s, m), time);
         return v == Verdict::miss ? interval(m, e, f_.part(m, e), time) : v;
     }
 
-    // The ends of [s, e] have certain, opposite signs.
-    Verdict bracket(double s, double e, const Cubic& f, double& time) {
+    // The ends of [s, e] have certain, opposite signs: finds the root in double, then proves where it is.
+    Verdict bracket(double s, double e, const Cubic<T>& f, double& time) {
+        const double b[4] = {static_cast<double>(f.b[0]), static_cast<double>(f.b[1]), static_cast<double>(f.b[2]),
+                             static_cast<double>(f.b[3])};
+        const double rounding =
+            4 * roundoff * std::max({std::fabs(b[0]), std::fabs(b[1]), std::fabs(b[2]), std::fabs(b[3])});
         double lo = 0;
         double hi = 1;
-        double x = f.b[0] / (f.b[0] - f.b[3]);
+        double x = b[0] / (b[0] - b[3]);
         double slope = 0;
         for (int i = 0; i < 24; ++i) {
             const double y = 1 - x;
-            const double p = f.b[0] * y + f.b[1] * x, q = f.b[1] * y + f.b[2] * x, r = f.b[2] * y + f.b[3] * x;
+            const double p = b[0] * y + b[1] * x, q = b[1] * y + b[2] * x, r = b[2] * y + b[3] * x;
             const double pp = p * y + q * x, qq = q * y + r * x;
             const double value = pp * y + qq * x;
             slope = 3 * (qq - pp);
-            ((value < 0) == (f.b[0] < 0) ? lo : hi) = x;
-            if (std::fabs(value) <= error_) break;
+            ((value < 0) == (b[0] < 0) ? lo : hi) = x;
+            if (std::fabs(value) <= rounding) break;
             const double next = x - value / slope;
             const double step = std::fabs(next - x);
             x = next > lo && next < hi ? next : 0.5 * (lo + hi);
             if (step < 0x1p-50) break;
         }
         const double width = e - s;
-        const double delta = std::max(4 * error_ / std::fabs(slope) * width, 0x1p-48);
+        const double delta = std::max(4 * (error_ + rounding) / std::fabs(slope) * width, 0x1p-48);
         if (!(2 * delta <= tolerance_)) return Verdict::unknown;
         const double t = s + x * width;
         const double l = std::max(s, t - delta);
         const double r = std::min(e, t + delta);
-        if (l > s && !f_.part(s, l).clear(error_)) return Verdict::unknown;
-        // Before a hit only what is earlier matters; after a miss the rest must be free of roots too.
-        switch (inside(l, r)) {
-            case Inside::yes: {
-                // a sign change over [l, r] is certain: [s, l] and e have certain signs, or the cubic is checked at r
-                if (r < e && !f_.part(r, e).clear(error_)) return Verdict::unknown;
-                time = l;
-                return Verdict::hit;
-            }
-            case Inside::no:
-                return r < e && !f_.part(r, e).clear(error_) ? Verdict::unknown : Verdict::miss;
-            default:
-                return Verdict::unknown;
+        // Free of roots before l and after r, with opposite signs: exactly the roots in [l, r] are left, and there is one.
+        const Inside inside = sides_.inside(l, r, sizeof(T) > sizeof(double));
+        if (inside == Inside::perhaps) {
+            budget_ = 0;  // cutting will not help: the contact is on a border, as far as T can tell
+            return Verdict::unknown;
         }
+        if (l > s && !f_.part(s, l).clear(error_)) return Verdict::unknown;
+        if (r < e && !f_.part(r, e).clear(error_)) return Verdict::unknown;
+        if (inside == Inside::no) return Verdict::miss;
+        time = l;
+        return Verdict::hit;
     }
 
-    const Moving &x_, &y_, &z_;
+    const Cubic<T>& f_;
+    double error_;
+    SideConditions& sides_;
     double tolerance_;
-    double mx_ = 0, my_ = 0, mz_ = 0;
-    double error_ = 0;
-    double g_error_[4];
-    Quadratic g_[3][4];
-    Cubic f_;
-    int count_ = 3;
-    int budget_ = 0;
-    bool usable_ = false;
+    int budget_ = 10;
 };
+
+// The vectors of the cubic.
+template <class T>
+bool set_cubic(ImpactKind kind, const FourPoints& start, const FourPoints& end, Cubic<T>& f, double& error) {
+    const bool faces = kind == ImpactKind::vertex_face;
+    return f.set(Moving<T>::difference(start, end, 1, 0), Moving<T>::difference(start, end, faces ? 2 : 3, faces ? 0 : 2),
+                 Moving<T>::difference(start, end, faces ? 3 : 2, 0), error);
+}
 
 }  // namespace
 
 Verdict filter_impact(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
                       bool skip_separation, double& time) {
-    if (kind == ImpactKind::vertex_face) {
-        const Moving x[3] = {difference(start, end, 1, 0), difference(start, end, 2, 0), difference(start, end, 3, 0)};
-        if (!skip_separation) {
-            const Vec3d w = (x[0].p[0] + x[1].p[0] + x[2].p[0]) + (x[0].p[1] + x[1].p[1] + x[2].p[1]);
-            if (separates(w, x, 3)) return Verdict::separated;
-        }
-        Filter filter(x[0], x[1], x[2], tolerance);
-        if (!filter.usable()) return Verdict::unknown;
-        if (filter.no_root()) return Verdict::cubic;
-        return filter.run(true, nullptr, time);
-    }
-    const Moving c[4] = {difference(start, end, 2, 0), difference(start, end, 3, 0), difference(start, end, 2, 1),
-                         difference(start, end, 3, 1)};
+    Difference d[4];
+    int count = 0;
+    const std::size_t first = kind == ImpactKind::vertex_face ? 1 : 2;
+    for (std::size_t i = 0; i < first; ++i)
+        for (std::size_t j = first; j < 4; ++j) d[count++] = difference(start, end, j, i);
     if (!skip_separation) {
-        const Vec3d w = (c[0].p[0] + c[1].p[0] + c[2].p[0] + c[3].p[0]) + (c[0].p[1] + c[1].p[1] + c[2].p[1] + c[3].p[1]);
-        if (separates(w, c, 4)) return Verdict::separated;
+        Vec3d w = d[0].p[0] + d[0].p[1];
+        for (int i = 1; i < count; ++i) w = w + (d[i].p[0] + d[i].p[1]);
+        if (separates(w, d, count) || axis_separates(d, count)) return Verdict::separated;
     }
-    const Moving u = difference(start, end, 1, 0);
-    const Moving v = difference(start, end, 3, 2);
-    Filter filter(u, v, c[0], tolerance);
-    if (!filter.usable()) return Verdict::unknown;
-    if (filter.no_root()) return Verdict::cubic;
-    const Moving sides[2] = {difference(start, end, 1, 2), c[1]};  // u - d, v + d
-    return filter.run(false, sides, time);
+    Cubic<double> f;
+    double error = 0;
+    if (!set_cubic(kind, start, end, f, error)) return Verdict::unknown;
+    if (f.clear(error)) return Verdict::cubic;
+    if (some_direction_separates(d, count)) return Verdict::separated;
+    SideConditions sides(kind, start, end);
+    const Verdict verdict = Search<double>(f, error, sides, tolerance).run(time);
+    if (verdict != Verdict::unknown) return verdict;
+    Cubic<DoubleDouble> fine;
+    if (!set_cubic(kind, start, end, fine, error)) return Verdict::unknown;
+    return Search<DoubleDouble>(fine, error, sides, tolerance).run(time);
 }
 
 }  // namespace quadrat::ccd

@@ -11,11 +11,12 @@ namespace quadrat::ccd {
 
 /// Unit roundoff of double.
 inline constexpr double roundoff = 0x1p-53;
-/// |computed - true| <= this times the product of the largest components, for any value of the coplanarity cubic on [0, 1].
-inline constexpr double cubic_error = 160 * roundoff;
-/// The same for the quadratic side conditions.
-inline constexpr double side_error = 40 * roundoff;
-/// The same for w . x, given w exactly, times |w|_1 |x|_inf.
+/// Any computed value of the coplanarity cubic on [0, 1] is off by at most this many units of roundoff, times the product of the
+/// largest components of its three vectors.
+inline constexpr double cubic_steps = 160;
+/// The same for the quadratic side conditions, times the product of the largest components of their two vectors.
+inline constexpr double side_steps = 40;
+/// w . x, given w exactly, is off by at most this times |w|_1 |x|_inf.
 inline constexpr double separation_error = 6 * roundoff;
 /// Added to that error against underflow; and the error must stay below the ceiling, against overflow.
 inline constexpr double separation_floor = 0x1p-1000;

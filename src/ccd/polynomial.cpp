@@ -146,6 +146,7 @@ void narrow(Root& root, const BigInt (&b)[4], double tolerance) {
 struct Isolation {
     const Polynomial& f;
     double tolerance;
+    const Ignore& ignore;
     std::vector<Root>& roots;
     std::size_t first;
     bool checked = false;  // f is known to have only simple roots
@@ -155,6 +156,8 @@ struct Isolation {
     bool open_interval(const BigInt (&b)[4], const BigInt& k, unsigned depth) {
         const int v = variations(b);
         if (v == 0) return true;
+        const double from = k.to_double(static_cast<int>(depth));  // exact to depth 52, and no finer than that is asked
+        if (depth <= 30 && ignore(from, from + std::ldexp(1.0, -static_cast<int>(depth)))) return true;
         if (v == 1) {
             Root r;
             r.of = &f;
@@ -163,6 +166,7 @@ struct Isolation {
             r.d = k + BigInt(1);
             r.depth = depth;
             narrow(r, b, tolerance);
+            r.narrow = !r.of || (r.d - r.n).to_double(static_cast<int>(r.depth)) < 0x1p-41;
             r.lower = lower_double(r.n, r.of ? BigInt(1) << r.depth : r.d);
             roots.push_back(std::move(r));
             return true;
@@ -289,7 +293,7 @@ int sign_at(const Polynomial& g, const Root& root) {
     return sign_by_comparison(g, root);
 }
 
-void find_roots(const Polynomial& f, double tolerance, std::vector<Root>& roots) {
+void find_roots(const Polynomial& f, double tolerance, const Ignore& ignore, std::vector<Root>& roots) {
     if (f.degree <= 0) return;
     const BigInt three_c0 = (f.c[0] << 1) + f.c[0];
     BigInt sum = f.c[0] + f.c[1];
@@ -303,7 +307,7 @@ void find_roots(const Polynomial& f, double tolerance, std::vector<Root>& roots)
     }
     if (f.degree >= 3) sum += f.c[3];
     b[3] = (sum << 1) + sum;
-    Isolation isolation{f, tolerance, roots, roots.size()};
+    Isolation isolation{f, tolerance, ignore, roots, roots.size()};
     if (b[0].sign() == 0) push_rational(0, 1, roots);
     if (!isolation.open_interval(b, 0, 0)) return;
     if (b[3].sign() == 0) push_rational(1, 1, roots);

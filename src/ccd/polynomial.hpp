@@ -29,11 +29,21 @@ struct Root {
     BigInt d;                        ///< denominator > 0, or right
     unsigned depth = 0;
     int before = 0;    ///< sign of `of` just right of left; its opposite just left of right
+    bool narrow = true;  ///< the root lies in [lower, lower + 2^-40]
     double lower = 0;  ///< never above the root, and below it by at most the tolerance that was asked for
 };
 
-/// Appends the distinct roots of f in [0, 1], in ascending order. f is not the zero polynomial and must outlive the roots.
-void find_roots(const Polynomial& f, double tolerance, std::vector<Root>& roots);
+/// Tells that no root in [s, e] is of interest; a cheap test that saves exact work.
+struct Ignore {
+    bool (*test)(void* context, double s, double e) = nullptr;
+    void* context = nullptr;
+
+    bool operator()(double s, double e) const { return test && test(context, s, e); }
+};
+
+/// Appends the distinct roots of f in [0, 1] that are of interest, in ascending order. f is not the zero polynomial and must
+/// outlive the roots.
+void find_roots(const Polynomial& f, double tolerance, const Ignore& ignore, std::vector<Root>& roots);
 
 /// The sign of g at n / d, d > 0.
 [[nodiscard]] int sign_at(const Polynomial& g, const BigInt& n, const BigInt& d);
