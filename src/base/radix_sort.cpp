@@ -63,6 +63,8 @@ void scatter_buffered(const Record* from, Record* to, std::size_t begin, std::si
         const std::uint32_t p = place[digit]++;
         Record* gathered = buffer + digit * per_line;
         gathered[p % per_line] = r;
+        // Ask for the line that will be written as soon as the first of its records comes.
+        if (p % per_line == 0) __builtin_prefetch(to + p, 1);
         if (p % per_line != per_line - 1) continue;
         const std::uint32_t first = p - (per_line - 1);
         if (first >= start[digit]) [[likely]]
@@ -100,8 +102,12 @@ class Sorter {
         if (differ == 0) return;
         const int high = bits_for(differ), low = std::countr_zero(differ);
         int bits = high - low;
-        // Two digits sort 24 bits outright; with more, as many as tell n keys apart, and at least a digit's worth.
-        if (bits > 2 * max_digit_bits) bits = std::max(bits_for(n - 1), 8);
+        // Two digits sort 24 bits outright. With more, enough of them that few of n keys agree there, in two digits if
+        // that can be.
+        if (bits > 2 * max_digit_bits) {
+            const int enough = bits_for(n - 1);
+            bits = std::max(enough, std::min(enough + 2, 2 * max_digit_bits));
+        }
         const int passes = (bits + max_digit_bits - 1) / max_digit_bits;
         const int digit_bits = (bits + passes - 1) / passes;
         const int from = std::max(low, high - passes * digit_bits);
@@ -150,20 +156,38 @@ class Sorter {
         return true;
     }
 
-    /// Sorts the runs of keys that agree above bit `from`.
+    /// Puts in order the keys that agree above bit `from`: by insertion, which meets few of them, or run by run where
+    /// they are many.
     void finish(Record* a, Record* b, std::size_t n, int from) {
-        for (std::size_t i = 0; i + 1 < n;) {
-            const std::uint64_t prefix = key_of(a[i]) >> from;
-            if (key_of(a[i + 1]) >> from != prefix) {
-                ++i;
+        std::uint64_t last = key_of(a[0]);
+        for (std::size_t i = 1; i < n; ++i) {
+            const Record r = a[i];
+            const std::uint64_t key = key_of(r);
+            if (key >= last) [[likely]] {
+                last = key;
                 continue;
             }
-            std::size_t end = i + 2;
-            std::uint64_t differ = key_of(a[i]) ^ key_of(a[i + 1]);
-            for (; end < n && key_of(a[end]) >> from == prefix; ++end) differ |= key_of(a[i]) ^ key_of(a[end]);
-            sort(a + i, b + i, end - i, differ);
-            i = end;
+            std::size_t j = i;
+            const std::size_t nearest = i > insertion_to ? i - insertion_to : 0;
+            for (; j > nearest && key_of(a[j - 1]) > key; --j) a[j] = a[j - 1];
+            a[j] = r;
+            if (j == nearest && j > 0 && key_of(a[j - 1]) > key) i = finish_run(a, b, n, from, i);
+            last = key_of(a[i]);
         }
+    }
+
+    /// Sorts the whole run around position i, which is in order up to i but for one key on its way down; returns the
+    /// run's last position. Moving a key down past larger ones keeps equal keys in order, so the run can be sorted from
+    /// there.
+    std::size_t finish_run(Record* a, Record* b, std::size_t n, int from, std::size_t i) {
+        const std::uint64_t prefix = key_of(a[i]) >> from;
+        std::size_t begin = i, end = i + 1;
+        while (begin > 0 && key_of(a[begin - 1]) >> from == prefix) --begin;
+        while (end < n && key_of(a[end]) >> from == prefix) ++end;
+        std::uint64_t differ = 0;
+        for (std::size_t k = begin; k < end; ++k) differ |= key_of(a[begin]) ^ key_of(a[k]);
+        sort(a + begin, b + begin, end - begin, differ);
+        return end - 1;
     }
 
     Executor* executor_;
