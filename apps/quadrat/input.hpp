@@ -1,0 +1,45 @@
+// Files as arrays of boxes and points: the shape decides the dimension, the file's type decides the scalar.
+#pragma once
+
+#include <quadrat/geometry.hpp>
+
+#include <span>
+#include <string>
+
+#include "io/table.hpp"
+
+namespace quadrat::cli {
+
+/// A table of float or double that has passed the checks for boxes or points.
+struct Input {
+    std::string file;
+    io::Table table;
+    int dimension = 3;
+
+    [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(table.rows()); }
+    [[nodiscard]] bool is_float() const { return table.type == io::ScalarType::f32; }
+
+    /// The rows as Box<D, T> or Vec<D, T>.
+    template <class Row>
+    [[nodiscard]] std::span<const Row> rows() const {
+        return {reinterpret_cast<const Row*>(table.bytes.data()), size()};
+    }
+};
+
+/// (N, 2 D) lo.. hi..; throws Error that names file, row and column.
+[[nodiscard]] Input read_boxes(const std::string& path);
+/// (N, D).
+[[nodiscard]] Input read_points(const std::string& path);
+/// (N,) positive numbers, in the type of the points.
+[[nodiscard]] io::Table read_radii(const std::string& path, const Input& points);
+/// Makes two inputs agree in type (double, if they differ); throws bad_shape for mixed dimensions.
+void match(Input& a, Input& b);
+
+/// Calls fn.operator()<D, T>() for the input's dimension and type.
+template <class Fn>
+decltype(auto) dispatch(int dimension, bool is_float, Fn&& fn) {
+    if (dimension == 2) return is_float ? fn.template operator()<2, float>() : fn.template operator()<2, double>();
+    return is_float ? fn.template operator()<3, float>() : fn.template operator()<3, double>();
+}
+
+}  // namespace quadrat::cli

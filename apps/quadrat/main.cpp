@@ -1,0 +1,61 @@
+// quadrat VERB INPUT... [options]. Exit status: 0 done, 1 bad input (one line on stderr), 2 wrong usage.
+#include <quadrat/error.hpp>
+#include <quadrat/version.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "io/files.hpp"
+#include "verb.hpp"
+
+namespace quadrat::cli {
+
+#define VERB(name) void add_##name(CLI::App& app);
+#include "verbs.def"
+#undef VERB
+
+namespace {
+
+// Leaves no half-written file, then ends as the signal would have.
+void end_by_signal(int signal) {
+    io::remove_unfinished_files();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("quadrat: what touches what, what is near what, what is at this cell", "quadrat");
+    app.set_version_flag("--version", "quadrat " QUADRAT_VERSION_STRING);
+    app.require_subcommand(1);
+    app.footer("quadrat VERB --help explains a verb, with an example.");
+#define VERB(name) add_##name(app);
+#include "verbs.def"
+#undef VERB
+    try {
+        app.parse(argc, argv);
+        if (std::fflush(stdout) != 0) throw Error(ErrorKind::cannot_write, "cannot write", {.file = "standard output"});
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);
+        std::fprintf(stderr, "quadrat: %s; see --help\n", error.what());
+        return 2;
+    } catch (const UsageError& error) {
+        std::fprintf(stderr, "quadrat: %s\n", error.what());
+        return 2;
+    } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "not enough memory: use less data, or --max-bytes to see how much it takes\n");
+        return 1;
+    }
+}
+
+}  // namespace
+}  // namespace quadrat::cli
+
+int main(int argc, char** argv) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, quadrat::cli::end_by_signal);
+    return quadrat::cli::run(argc, argv);
+}

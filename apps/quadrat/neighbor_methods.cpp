@@ -1,0 +1,86 @@
+#include "neighbor_methods.hpp"
+
+#include <quadrat/cells/brute_force.hpp>
+
+#include "verb.hpp"
+
+namespace quadrat::cli {
+namespace {
+
+template <int D, class T>
+class BruteNeighbors final : public NeighborFinder<D, T> {
+  public:
+    explicit BruteNeighbors(const NeighborSettings<D, T>& settings)
+        : brute_({.executor = settings.executor}), radius_(settings.radius) {}
+    void build(std::span<const Vec<D, T>> points) override { brute_.build(points); }
+    void find(NeighborList& out) override { brute_.find_neighbors(radius_, out); }
+    [[nodiscard]] std::uint64_t tested() const override { return std::uint64_t{brute_.size()} * brute_.size(); }
+
+  private:
+    BruteForce<D, T> brute_;
+    T radius_;
+};
+
+template <int D, class T>
+class CellIndexNeighbors final : public NeighborFinder<D, T> {
+  public:
+    explicit CellIndexNeighbors(const NeighborSettings<D, T>& settings)
+        : settings_(settings),
+          index_({.radius = settings.radius,
+                  .rule = settings.rule,
+                  .skin = settings.skin,
+                  .periodic = settings.periodic,
+                  .max_bytes = settings.max_bytes,
+                  .executor = settings.executor}) {}
+    void build(std::span<const Vec<D, T>> points) override {
+        if (settings_.radii.empty())
+            index_.build(points);
+        else
+            index_.build(points, settings_.radii);
+    }
+    void update(std::span<const Vec<D, T>> points) override { index_.update(points); }
+    void find(NeighborList& out) override {
+        if (settings_.k > 0)
+            throw UsageError("--k: not in this version");
+        else
+            index_.find_neighbors(out,
+                                  {.half = settings_.half,
+                                   .distances = settings_.distances ? DistanceKind::distance : DistanceKind::none});
+    }
+
+  private:
+    NeighborSettings<D, T> settings_;
+    CellIndex<D, T> index_;
+};
+
+}  // namespace
+
+std::string resolve_neighbor_method(const std::string& method) {
+    return method == "auto" ? "cell-index" : method;
+}
+
+template <int D, class T>
+std::unique_ptr<NeighborFinder<D, T>> make_neighbor_finder(const std::string& method,
+                                                           const NeighborSettings<D, T>& settings) {
+    if (method == "cell-index") return std::make_unique<CellIndexNeighbors<D, T>>(settings);
+    const auto only_plain = [&](bool asked, const char* option) {
+        if (asked) throw UsageError(std::string(option) + ": only with --method cell-index, not " + method);
+    };
+    only_plain(settings.periodic.active(), "--periodic");
+    only_plain(!settings.radii.empty(), "--radii");
+    only_plain(settings.k > 0, "--k");
+    only_plain(settings.skin > 0, "--skin");
+    if (method == "brute") return std::make_unique<BruteNeighbors<D, T>>(settings);
+    throw UsageError("--method: unknown method '" + method + "'");
+}
+
+template std::unique_ptr<NeighborFinder<2, float>> make_neighbor_finder(const std::string&,
+                                                                        const NeighborSettings<2, float>&);
+template std::unique_ptr<NeighborFinder<2, double>> make_neighbor_finder(const std::string&,
+                                                                         const NeighborSettings<2, double>&);
+template std::unique_ptr<NeighborFinder<3, float>> make_neighbor_finder(const std::string&,
+                                                                        const NeighborSettings<3, float>&);
+template std::unique_ptr<NeighborFinder<3, double>> make_neighbor_finder(const std::string&,
+                                                                         const NeighborSettings<3, double>&);
+
+}  // namespace quadrat::cli

@@ -1,0 +1,93 @@
+// Neighbour lists as they are written: compressed rows in input order, each row sorted, half lists with every pair in
+// the row of the smaller index. Structures may give rows in any order; files must not depend on the structure.
+#pragma once
+
+#include <quadrat/cells/neighbor_list.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "io/checksum.hpp"
+
+namespace quadrat::cli {
+
+enum class RowSort { by_index, as_given };
+
+template <class T>
+struct NeighborRows {
+    std::vector<std::int64_t> offsets;
+    std::vector<std::uint32_t> indices;
+    std::vector<T> distances;  ///< empty where none were asked for
+};
+
+/// The sum over all entries: (i, j) as they are, or the smaller index first in half lists.
+[[nodiscard]] inline std::uint64_t neighbor_checksum(const NeighborList& list, bool half) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const auto a = static_cast<std::uint32_t>(i);
+        for (const std::uint32_t j : list[i]) sum += half && j < a ? io::mix_pair(j, a) : io::mix_pair(a, j);
+    }
+    return sum;
+}
+
+template <class T>
+[[nodiscard]] NeighborRows<T> sorted_rows(const NeighborList& list, bool half, RowSort sort, bool with_distances) {
+    struct Entry {
+        std::uint32_t index;
+        T distance;
+    };
+    const std::size_t n = list.size();
+    const auto owner = [&](std::size_t i, std::uint32_t j) {
+        return half && j < i ? j : static_cast<std::uint32_t>(i);
+    };
+    NeighborRows<T> rows;
+    rows.offsets.assign(n + 1, 0);
+    for (std::size_t i = 0; i < n; ++i)
+        for (const std::uint32_t j : list[i]) ++rows.offsets[owner(i, j) + std::size_t{1}];
+    for (std::size_t i = 0; i < n; ++i) rows.offsets[i + 1] += rows.offsets[i];
+    std::vector<std::int64_t> next(rows.offsets.begin(), rows.offsets.end() - 1);
+    std::vector<Entry> entries(list.entries());
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::span<const std::uint32_t> row = list[i];
+        const std::span<const T> distances = list.distances<T>(i);
+        for (std::size_t e = 0; e < row.size(); ++e) {
+            const std::uint32_t a = owner(i, row[e]);
+            const std::uint32_t b = a == i ? row[e] : static_cast<std::uint32_t>(i);
+            entries[static_cast<std::size_t>(next[a]++)] = {b, distances.empty() ? T(0) : distances[e]};
+        }
+    }
+    if (sort == RowSort::by_index)
+        for (std::size_t i = 0; i < n; ++i)
+            std::sort(entries.begin() + rows.offsets[i], entries.begin() + rows.offsets[i + 1],
+                      [](const Entry& a, const Entry& b) {
+                          return a.index != b.index ? a.index < b.index : a.distance < b.distance;
+                      });
+    rows.indices.resize(entries.size());
+    for (std::size_t e = 0; e < entries.size(); ++e) rows.indices[e] = entries[e].index;
+    if (with_distances) {
+        rows.distances.resize(entries.size());
+        for (std::size_t e = 0; e < entries.size(); ++e) rows.distances[e] = entries[e].distance;
+    }
+    return rows;
+}
+
+/// For structures that give no distances: |x_j - x_i|, rounded operation by operation.
+template <int D, class T>
+void fill_distances(NeighborRows<T>& rows, std::span<const Vec<D, T>> points) {
+    rows.distances.resize(rows.indices.size());
+    for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i)
+        for (std::int64_t e = rows.offsets[i]; e < rows.offsets[i + 1]; ++e) {
+            const Vec<D, T>& other = points[rows.indices[static_cast<std::size_t>(e)]];
+            T sum = 0;
+            for (int k = 0; k < D; ++k) {
+                const T d = other[k] - points[i][k];
+                sum = k == 0 ? d * d : sum + d * d;
+            }
+            rows.distances[static_cast<std::size_t>(e)] = std::sqrt(sum);
+        }
+}
+
+}  // namespace quadrat::cli

@@ -1,0 +1,105 @@
+#include "verb.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace quadrat::cli {
+
+void CommonOptions::add_to(CLI::App& verb, std::span<const char* const> methods) {
+    std::string names = "auto";
+    for (const char* name : methods) names += std::string(" ") + name;
+    verb.add_option("--method", method, "one of: " + names)->type_name("NAME")->capture_default_str();
+    verb.add_option("--threads", threads, "how many threads; 0: one per processor")
+        ->type_name("N")
+        ->capture_default_str();
+    verb.add_flag("--json", json, "print one JSON object");
+}
+
+void CommonOptions::add_repeat_to(CLI::App& verb) {
+    verb.add_option("--repeat", repeat, "one run to warm up, then R timed runs on the same data")->type_name("R");
+    verb.add_option("--max-bytes", max_bytes, "refuse a result of more bytes than this")->type_name("BYTES");
+}
+
+CLI::App* add_verb(CLI::App& app, const std::string& name, const std::string& job, const std::string& example) {
+    CLI::App* verb = app.add_subcommand(name, job);
+    verb->footer("Example:\n" + example);
+    return verb;
+}
+
+void check_method(const std::string& method, std::span<const char* const> methods) {
+    if (method == "auto") return;
+    std::string names = "auto";
+    for (const char* name : methods) {
+        if (method == name) return;
+        names += std::string(", ") + name;
+    }
+    throw UsageError("--method: unknown method '" + method + "'; choose one of " + names);
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+std::uint64_t peak_rss_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::string grouped(std::uint64_t value) {
+    const std::string digits = std::to_string(value);
+    std::string text;
+    for (std::size_t k = 0; k < digits.size(); ++k) {
+        if (k > 0 && (digits.size() - k) % 3 == 0) text += ',';
+        text += digits[k];
+    }
+    return text;
+}
+
+Progress::Progress(std::string what) : what_(std::move(what)) {
+    if (!isatty(STDERR_FILENO)) return;
+    thread_ = std::thread([this] {
+        std::unique_lock lock(mutex_);
+        if (ended_.wait_for(lock, std::chrono::seconds(1), [this] { return end_; })) return;
+        do draw();
+        while (!ended_.wait_for(lock, std::chrono::milliseconds(100), [this] { return end_; }));
+        std::fputs("\r\033[K", stderr);
+    });
+}
+
+Progress::~Progress() {
+    if (!thread_.joinable()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        end_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+}
+
+void Progress::now(std::string what) {
+    const std::lock_guard lock(mutex_);
+    what_ = std::move(what);
+}
+
+void Progress::draw() {
+    constexpr int width = 30;
+    const double fraction = fraction_.load(std::memory_order_relaxed);
+    if (fraction < 0) {
+        std::fprintf(stderr, "\r\033[K%s ...", what_.c_str());
+        return;
+    }
+    const int full = static_cast<int>(std::min(fraction, 1.0) * width);
+    const std::string bar =
+        std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(width - full), '-');
+    std::fprintf(stderr, "\r\033[K[%s] %3.0f %%  %s", bar.c_str(), 100 * fraction, what_.c_str());
+}
+
+}  // namespace quadrat::cli
