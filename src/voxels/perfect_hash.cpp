@@ -1,0 +1,286 @@
+// The driver of Lefebvre & Hoppe 2006, section 4.1: chooses the sizes of the tables, sorts the positions into the
+// buckets of h1, and calls the greedy placement until it succeeds (fast) or until no smaller offset table is found
+// (compact).
+#include <quadrat/voxels/perfect_hash.hpp>
+
+#include <quadrat/error.hpp>
+
+#include "base/parallel.hpp"
+#include "voxels/coherent.hpp"
+#include "voxels/placement.hpp"
+#include "voxels/trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quadrat {
+namespace {
+
+using voxels::Placement;
+using voxels::Random;
+using voxels::Sizes;
+using voxels::Trial;
+using voxels::Triple;
+
+constexpr std::uint32_t largest_extent = 1u << 21;
+constexpr std::size_t largest_set = std::size_t{1} << 27;
+
+int bits_for(std::uint32_t values) {  // to write 0 .. values - 1
+    int bits = 1;
+    while ((std::uint64_t{1} << bits) < values) ++bits;
+    return bits;
+}
+
+template <int D>
+void bounding_box(std::span<const Voxel<D>> positions, Voxel<D>& origin, std::array<std::uint32_t, D>& extent) {
+    Voxel<D> lo = positions[0], hi = positions[0];
+    for (const Voxel<D>& p : positions)
+        for (int a = 0; a < D; ++a) {
+            lo[a] = std::min(lo[a], p[a]);
+            hi[a] = std::max(hi[a], p[a]);
+        }
+    for (int a = 0; a < D; ++a) {
+        const std::int64_t span = std::int64_t{hi[a]} - lo[a] + 1;
+        if (span > largest_extent) {
+            std::uint64_t i = 0;
+            while (positions[i][a] != hi[a]) ++i;
+            throw Error(ErrorKind::bad_value,
+                        "coordinate " + std::to_string(hi[a]) + " is " + std::to_string(span - 1) +
+                            " from the smallest, " + std::to_string(lo[a]) +
+                            "; positions may span at most 2^21 cells on an axis",
+                        {.index = i, .column = static_cast<std::uint64_t>(a)});
+        }
+        extent[a] = static_cast<std::uint32_t>(span);
+    }
+    origin = lo;
+}
+
+template <int D, int E>
+class Builder {
+  public:
+    using Hash = PerfectHash<D, E>;
+    using Shape = typename Hash::Shape;
+
+    Builder(std::span<const Voxel<D>> positions, const PerfectHashOptions& options)
+        : positions_(positions), options_(options) {
+        base_.entries = static_cast<std::uint32_t>(positions.size());
+        bounding_box<D>(positions, base_.origin, base_.extent);
+        for (int a = 0; a < E; ++a) reach_[a] = options.unique_tags && E == D ? base_.extent[a] : 0;
+    }
+
+    Hash build(PerfectHashReport& report) {
+        const bool compact = options_.construction == Construction::compact;
+        const double slack = options_.slack > 0 ? options_.slack : compact ? 1.025 : 1.01;
+        cells_ = std::max<std::uint64_t>(
+            positions_.size(), static_cast<std::uint64_t>(std::ceil(slack * static_cast<double>(positions_.size()))));
+        if (compact) {
+            search(report);
+        } else {
+            grow(report);
+        }
+        report.evictions = evictions_;
+        return finish(report);
+    }
+
+  private:
+    struct Found {
+        std::unique_ptr<Trial<D, E>> trial;
+        std::vector<Triple> offsets;
+        std::uint64_t evictions = 0;
+    };
+
+    // Sizes for about `offsets` entries of the offset table; `below`: at most.
+    Shape shape_for(std::uint64_t offsets, unsigned variant, bool below, std::uint64_t seed) const {
+        Shape s = base_;
+        const Sizes table = voxels::table_sizes(E, cells_, variant);
+        const Sizes offset = voxels::offset_sizes(E, offsets, table, reach_, below);
+        std::uint32_t widest = 1;
+        for (int a = 0; a < E; ++a) {
+            s.table[a] = table[a];
+            s.offset[a] = offset[a];
+            widest = std::max(widest, table[a]);
+        }
+        s.bits = options_.offset_bits > 0 ? options_.offset_bits : std::min(16, bits_for(widest));
+        for (int a = 0; a < E; ++a) {
+            const std::uint32_t values = 1u << s.bits;
+            std::uint32_t scale = table[a] <= values ? 1 : (table[a] + values - 1) / values;
+            while (std::gcd(scale, table[a]) != 1) ++scale;
+            s.scale[a] = scale;
+        }
+        s.linear = E != D || options_.random_matrices;
+        if (s.linear) random_matrices(s, seed);
+        return s;
+    }
+
+    // Random coefficients below 2^16, coprime to the sizes; for 3D -> 2D only the last column (section 7.2), with
+    // different constants for h0 and h1: with shared ones (x, y, z) and (x - c1, y - c2, z + 1) would always collide.
+    void random_matrices(Shape& s, std::uint64_t seed) const {
+        Random random(seed ^ 0x6D617472u);
+        const auto coefficient = [&](std::uint32_t size) {
+            std::uint32_t c = 0;
+            do c = 1 + random.below(65534);
+            while (std::gcd(c, size) != 1);
+            return c;
+        };
+        for (int a = 0; a < E; ++a)
+            for (int b = 0; b < D; ++b) {
+                const bool free = options_.random_matrices || b >= E;
+                s.m0[a][b] = free ? coefficient(s.table[a]) : a == b;
+                s.m1[a][b] = free ? coefficient(s.offset[a]) : a == b;
+            }
+    }
+
+    // Tries one shape with up to `seeds` seeds; the smallest seed that works wins, whatever the number of threads.
+    std::optional<Found> attempt(const Shape& shape, int seeds, std::uint64_t max_evictions,
+                                 PerfectHashReport& report) const {
+        auto trial = std::make_unique<Trial<D, E>>(positions_, shape);
+        if (!trial->injective()) return std::nullopt;
+        const unsigned threads = base::thread_count(options_.executor);
+        for (int first = 0; first < seeds;) {
+            const int wave = std::min<int>(static_cast<int>(threads), seeds - first);
+            std::vector<std::optional<Found>> found(static_cast<std::size_t>(wave));
+            base::run_tasks(options_.executor, static_cast<std::size_t>(wave), [&](std::size_t k) {
+                Placement placement(trial->buckets(),
+                                    options_.seed + 0x51ED27u * (static_cast<std::size_t>(first) + k));
+                if (placement.run(max_evictions, options_.watch))
+                    found[k] =
+                        Found{nullptr, {placement.offsets().begin(), placement.offsets().end()}, placement.evictions()};
+            });
+            for (std::size_t k = 0; k < found.size(); ++k) {
+                ++report.attempts;
+                if (!found[k]) continue;
+                found[k]->trial = std::move(trial);
+                return std::move(found[k]);
+            }
+            first += wave;
+        }
+        return std::nullopt;
+    }
+
+    // Fast construction: sigma = 1 / (2 E), then 3 % more until it works; the table gets another shape every fourth
+    // time.
+    void grow(PerfectHashReport& report) {
+        double wanted = std::max(1.0, static_cast<double>(positions_.size()) / (2 * E));
+        const double limit = 64.0 * static_cast<double>(positions_.size()) + 1e6;
+        for (unsigned round = 0; wanted < limit; ++round) {
+            base::check_in(Watch{options_.watch.stop, {}}, 0, 1);
+            const Shape s =
+                shape_for(static_cast<std::uint64_t>(std::ceil(wanted)), round / 4, false, options_.seed + round);
+            if (auto found = attempt(s, 1, positions_.size() / 200, report)) return keep(std::move(*found));
+            wanted = std::max(wanted + 1, wanted * 1.03);
+        }
+        throw Error(ErrorKind::too_large, "no perfect hash with 64 offsets per entry: the positions are too regular");
+    }
+
+    // Compact construction: bisection over the number of offsets, down to steps of 0.7 % (2 % for large sets). Eviction
+    // moves the threshold at which greedy placement fails, but cannot beat the entropy of the offsets, so the range is
+    // known.
+    void search(PerfectHashReport& report) {
+        grow(report);
+        const auto n = static_cast<double>(positions_.size());
+        auto high = static_cast<double>(best_->trial->buckets().count());
+        double low = high / 3;
+        // Large sets are all alike: seeds and shapes of the table matter for small ones.
+        const bool medium = positions_.size() > 400000, large = positions_.size() > 2000000;
+        const int seeds = std::min(options_.attempts, large ? 1 : medium ? 2 : options_.attempts);
+        const unsigned variants = large ? 1 : medium ? 2 : 3;
+        const auto evictions = std::uint64_t{large ? 300u : 1000u};
+        for (int step = 0; step < 12 && high - low > std::max(1.0, (large ? 0.02 : 0.007) * high); ++step) {
+            base::check_in(options_.watch, static_cast<std::size_t>(step), 12);
+            // Starts near what random data reaches.
+            const double middle = step == 0 ? std::clamp(n / (E == 2 ? 6.0 : 8.0), low, 0.9 * high) : (low + high) / 2;
+            bool done = false;
+            for (unsigned variant = 0; variant < variants && !done; ++variant) {
+                const Shape s = shape_for(static_cast<std::uint64_t>(middle), variant, true, options_.seed + variant);
+                std::uint64_t cells = 1;
+                for (int a = 0; a < E; ++a) cells *= s.offset[a];
+                if (static_cast<double>(cells) >= high) break;
+                if (auto found = attempt(s, seeds, evictions, report)) {
+                    keep(std::move(*found));
+                    high = static_cast<double>(cells);
+                    done = true;
+                }
+            }
+            if (!done) low = middle;
+        }
+    }
+
+    void keep(Found&& found) {
+        evictions_ = found.evictions;
+        best_ = std::move(found);
+    }
+
+    Hash finish(PerfectHashReport& report) {
+        Found& found = *best_;
+        const Shape& s = found.trial->shape();
+        voxels::finish_offsets(found.trial->buckets(), s.offset.data(), E, found.offsets);
+        const std::size_t bytes = Hash::offsets_size(s);
+        std::shared_ptr<std::uint8_t> packed(new std::uint8_t[bytes](), std::default_delete<std::uint8_t[]>());
+        const int width = s.bits * E;
+        for (std::size_t q = 0; q < found.offsets.size(); ++q) {
+            const Triple o = found.offsets[q];
+            const std::uint32_t axis[3] = {o.x(), o.y(), o.z()};
+            std::uint64_t value = 0;
+            for (int a = 0; a < E; ++a) value |= std::uint64_t{axis[a]} << (a * s.bits);
+            const std::uint64_t bit = q * static_cast<std::uint64_t>(width);
+            std::uint64_t word;
+            std::memcpy(&word, packed.get() + (bit >> 3), 8);
+            word |= value << (bit & 7);
+            std::memcpy(packed.get() + (bit >> 3), &word, 8);
+        }
+        (void)report;
+        return Hash::from_parts(s, std::move(packed), bytes);
+    }
+
+    std::span<const Voxel<D>> positions_;
+    const PerfectHashOptions& options_;
+    Shape base_;
+    Sizes reach_{};
+    std::uint64_t cells_ = 0;
+    std::optional<Found> best_;
+    std::uint64_t evictions_ = 0;
+};
+
+}  // namespace
+
+template <int D, int E>
+PerfectHash<D, E> PerfectHash<D, E>::build(std::span<const Voxel<D>> positions, const PerfectHashOptions& options,
+                                           PerfectHashReport* report) {
+    if (options.offset_bits < 0 || options.offset_bits > 16)
+        throw Error(ErrorKind::bad_value, "offset bits must be 0 (automatic) to 16", {.field = "offset_bits"});
+    if (!(options.slack == 0 || (options.slack >= 1 && options.slack <= 16)))
+        throw Error(ErrorKind::bad_value, "slack must be 0 (automatic) or in [1, 16]", {.field = "slack"});
+    if (options.attempts < 1)
+        throw Error(ErrorKind::bad_value, "at least one attempt is needed", {.field = "attempts"});
+    if (positions.size() > largest_set) throw Error(ErrorKind::too_large, "more than 2^27 positions");
+    PerfectHashReport unused;
+    if (positions.empty()) {
+        Shape s;
+        s.table.fill(1);
+        s.offset.fill(1);
+        s.scale.fill(1);
+        if (E != D)
+            for (int a = 0; a < E; ++a) s.m0[a][a] = s.m1[a][a] = s.linear = 1;
+        const std::size_t bytes = offsets_size(s);
+        return from_parts(s, {new std::uint8_t[bytes](), std::default_delete<std::uint8_t[]>()}, bytes);
+    }
+    PerfectHashReport& out = report ? *report : unused;
+    PerfectHash hash = Builder<D, E>(positions, options).build(out);
+    if (report) out.coherence = coherence<D, E>(hash, positions);
+    return hash;
+}
+
+#define QUADRAT_INSTANTIATE(D, E)                                                                             \
+    template PerfectHash<D, E> PerfectHash<D, E>::build(std::span<const Voxel<D>>, const PerfectHashOptions&, \
+                                                        PerfectHashReport*)
+QUADRAT_INSTANTIATE(2, 2);
+QUADRAT_INSTANTIATE(3, 3);
+QUADRAT_INSTANTIATE(3, 2);
+#undef QUADRAT_INSTANTIATE
+
+}  // namespace quadrat

@@ -1,0 +1,214 @@
+#include "voxels/data.hpp"
+
+#include <quadrat/error.hpp>
+
+#include "voxels/sizes.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <numeric>
+
+namespace quadrat {
+namespace {
+
+// Every position has its own slot, and slot and bucket lead back to the position where they must.
+template <int D, int E>
+void expect_perfect(const PerfectHash<D, E>& hash, const std::vector<Voxel<D>>& points) {
+    std::vector<char> seen(hash.slots());
+    for (const Voxel<D>& p : points) {
+        std::array<std::uint32_t, D> local;
+        ASSERT_TRUE(hash.inside(p, local));
+        const auto place = hash.place(local);
+        ASSERT_LT(place.slot, hash.slots());
+        ASSERT_LT(place.bucket, hash.buckets());
+        ASSERT_FALSE(seen[place.slot]++) << "two positions in one slot";
+        if (hash.unique_tags()) {
+            ASSERT_EQ(hash.position(place), local);
+        }
+    }
+}
+
+template <int D, int E = D>
+PerfectHash<D, E> build(const std::vector<Voxel<D>>& points, const PerfectHashOptions& options = {}) {
+    auto hash = PerfectHash<D, E>::build(points, options);
+    EXPECT_EQ(hash.entries(), points.size());
+    expect_perfect<D, E>(hash, points);
+    return hash;
+}
+
+TEST(PerfectHash, IsPerfectFromOnePositionUp) {
+    for (const std::size_t n : {1u, 2u, 3u, 5u, 8u, 27u, 64u, 100u, 513u, 2000u}) {
+        build<2>(test::random_voxels<2>(n, -50, 200, n));
+        build<3>(test::random_voxels<3>(n, -1000, 64, n));
+        build<3, 2>(test::random_voxels<3>(n, 7, 64, n));
+    }
+}
+
+TEST(PerfectHash, IsPerfectOnSurfacesAndGlyphs) {
+    const auto sphere = test::sphere_voxels(40);
+    build<3>(sphere);
+    build<3, 2>(sphere);
+    build<2>(test::glyph_voxels(256));
+}
+
+TEST(PerfectHash, CoversTheWholeRangeOfCoordinates) {
+    const std::int32_t far = (1 << 21) - 1;
+    build<3>({{0, 0, 0}, {far, far, far}, {far, 0, 0}, {0, far, 0}, {17, 17, far}});
+    build<3>({{-2147483647 - 1, 0, 0}, {-2147483647 - 1 + far, 5, 5}});
+    build<2>(test::random_voxels<2>(3000, -(1 << 20), 1 << 21));
+    build<3>(test::random_voxels<3>(3000, -(1 << 20), 1 << 21));
+}
+
+TEST(PerfectHash, EveryLatticePitchWorks) {
+    for (std::int32_t pitch = 1; pitch <= 64; pitch += 3) {
+        std::vector<Voxel<3>> points;
+        for (std::int32_t i = 0; i < 512; ++i) points.push_back({i % 8 * pitch, i / 8 % 8 * pitch, i / 64 * pitch});
+        build<3>(points);
+    }
+}
+
+TEST(PerfectHash, CompactIsSmallerThanFast) {
+    for (int seed = 1; seed <= 3; ++seed) {
+        const auto points = test::random_voxels<2>(4000, 0, 512, static_cast<std::uint64_t>(seed));
+        const auto fast = build<2>(points);
+        const auto compact = build<2>(points, {.construction = Construction::compact});
+        EXPECT_LT(compact.offset_bits_per_entry(), fast.offset_bits_per_entry());
+        EXPECT_LT(compact.offset_bits_per_entry(), 3.3);
+    }
+}
+
+TEST(PerfectHash, OtherWidthsOfOffsets) {
+    const auto points = test::random_voxels<2>(70000, 0, 1024);
+    for (const int bits : {0, 6, 8, 12, 16}) {
+        const auto hash = build<2>(points, {.offset_bits = bits});
+        if (bits) {
+            EXPECT_EQ(hash.offset_bits(), bits);
+        }
+        for (int a = 0; a < 2; ++a) EXPECT_EQ(std::gcd(hash.scale(a), hash.table_size(a)), 1u);
+    }
+}
+
+TEST(PerfectHash, RandomMatrices) {
+    const auto points = test::random_voxels<3>(5000, 0, 100);
+    EXPECT_FALSE(build<3>(points, {.random_matrices = true}).identity());
+    build<2>(test::glyph_voxels(100), {.random_matrices = true});
+}
+
+TEST(PerfectHash, IsAFunctionOfTheSeedAndNotOfThreads) {
+    const auto points = test::random_voxels<3>(20000, 0, 200);
+    const auto bytes = [](const auto& hash) {
+        return std::vector<std::uint8_t>(hash.offsets().begin(), hash.offsets().end());
+    };
+    const PerfectHashOptions one{.construction = Construction::compact, .seed = 5};
+    auto threads = make_executor(3);
+    PerfectHashOptions three = one;
+    three.executor = threads.get();
+    const auto a = bytes(build<3>(points, one));
+    EXPECT_EQ(a, bytes(build<3>(points, three)));
+    EXPECT_NE(a, bytes(build<3>(points, {.construction = Construction::compact, .seed = 6})));
+}
+
+TEST(PerfectHash, EmptySet) {
+    const auto hash = PerfectHash<3>::build({});
+    std::array<std::uint32_t, 3> local;
+    EXPECT_FALSE(hash.inside({0, 0, 0}, local));
+    EXPECT_EQ(hash.entries(), 0u);
+}
+
+TEST(PerfectHash, DuplicatesAreNamed) {
+    auto points = test::random_voxels<3>(1000, -5, 100);
+    points.push_back(points[17]);
+    try {
+        (void)PerfectHash<3>::build(points);
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::duplicate);
+        EXPECT_EQ(e.where().index, 1000u);
+        EXPECT_NE(e.message().find("row 17"), std::string::npos) << e.what();
+    }
+    points.assign(100000, {1, 2, 3});
+    EXPECT_THROW((void)PerfectHash<3>::build(points), Error);
+}
+
+TEST(PerfectHash, TooWideADomainIsNamed) {
+    try {
+        (void)PerfectHash<2>::build(std::vector<Voxel<2>>{{0, 0}, {3, 1 << 21}});
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::bad_value);
+        EXPECT_EQ(e.where().index, 1u);
+        EXPECT_EQ(e.where().column, 1u);
+    }
+}
+
+TEST(PerfectHash, BadOptionsAndStop) {
+    const auto points = test::random_voxels<2>(10, 0, 10);
+    EXPECT_THROW((void)PerfectHash<2>::build(points, {.offset_bits = 17}), Error);
+    EXPECT_THROW((void)PerfectHash<2>::build(points, {.slack = 0.5}), Error);
+    EXPECT_THROW((void)PerfectHash<2>::build(points, {.attempts = 0}), Error);
+    StopSource stop;
+    stop.request_stop();
+    PerfectHashOptions options;
+    options.watch.stop = stop;
+    EXPECT_THROW((void)PerfectHash<2>::build(points, options), Error);
+}
+
+TEST(PerfectHash, PartsAreChecked) {
+    const auto hash = PerfectHash<2>::build(test::random_voxels<2>(100, 0, 30));
+    const auto good = hash.shape();
+    const std::size_t bytes = PerfectHash<2>::offsets_size(good);
+    const std::shared_ptr<const std::uint8_t> table(new std::uint8_t[bytes](), std::default_delete<std::uint8_t[]>());
+    EXPECT_NO_THROW((void)PerfectHash<2>::from_parts(good, table, bytes));
+    EXPECT_THROW((void)PerfectHash<2>::from_parts(good, table, bytes - 1), Error);
+    const auto broken = [&](auto&& change) {
+        auto s = good;
+        change(s);
+        EXPECT_THROW((void)PerfectHash<2>::from_parts(s, table, bytes), Error);
+    };
+    broken([](auto& s) { s.table[0] = 0; });
+    broken([](auto& s) { s.table[1] = 70000; });
+    broken([](auto& s) { s.offset[0] = 60000; });
+    broken([](auto& s) { s.offset[0] = 0; });
+    broken([](auto& s) { s.scale[0] = 0; });
+    broken([](auto& s) { s.scale[1] = 100000; });
+    broken([](auto& s) { s.bits = 17; });
+    broken([](auto& s) { s.extent[0] = (1u << 21) + 1; });
+    broken([](auto& s) { s.entries = 1u << 30; });
+    broken([](auto& s) { s.linear = 2; });
+}
+
+TEST(Sizes, AreCoprimeAndLargeEnough) {
+    for (std::uint64_t cells = 1; cells < 400000; cells += 1 + cells / 3)
+        for (int dims = 2; dims <= 3; ++dims) {
+            const auto m = voxels::table_sizes(dims, cells, 0);
+            EXPECT_GE(voxels::product(m), cells);
+            EXPECT_LE(static_cast<double>(voxels::product(m)), 1.03 * static_cast<double>(cells) + 60);
+            const auto r = voxels::offset_sizes(dims, cells / 4 + 1, m, {100, 100, 100}, false);
+            EXPECT_GE(voxels::product(r), cells / 4 + 1);
+            for (int a = 0; a < dims; ++a) EXPECT_EQ(std::gcd(m[a], r[a]), 1u);
+        }
+}
+
+TEST(Divider, IsExactOverItsRange) {
+    for (const std::uint32_t d : {1u, 2u, 3u, 7u, 255u, 256u, 641u, 4095u, 65521u, 65535u, 65536u})
+        for (std::uint32_t x = 0; x < 1u << 22; x += (x % d == d - 1 || x % d == 0) ? 1 : std::max(1u, d - 1 - x % d))
+            ASSERT_EQ(Divider(d).remainder(x), x % d) << x << " mod " << d;
+}
+
+RC_GTEST_PROP(PerfectHash, AnySetOfPositions, ()) {
+    const auto n = *rc::gen::inRange<std::size_t>(1, 300);
+    const auto side = *rc::gen::inRange<std::int32_t>(20, 3000);
+    const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+    const auto points = test::random_voxels<3>(n, -side / 2, side, seed);
+    const auto hash = PerfectHash<3>::build(points, {.seed = seed});
+    std::set<std::uint32_t> slots;
+    for (const auto& p : points) {
+        std::array<std::uint32_t, 3> local;
+        RC_ASSERT(hash.inside(p, local));
+        RC_ASSERT(slots.insert(hash.place(local).slot).second);
+    }
+}
+
+}  // namespace
+}  // namespace quadrat
