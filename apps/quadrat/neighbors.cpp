@@ -99,19 +99,30 @@ void keep_upper(NeighborList& list) {
     list = std::move(upper);
 }
 
-template <class T>
-void write_rows(const std::string& prefix, const NeighborRows<T>& rows, bool with_distances) {
-    // All are complete before the first gets its name.
-    std::vector<io::AtomicFile> files;
-    const auto add = [&]<class V>(const char* name, const std::vector<V>& values) {
-        files.emplace_back(prefix + name);
-        io::write_npy(files.back(), io::view(std::span<const V>(values), {values.size()}));
-    };
-    add(".offsets.npy", rows.offsets);
-    add(".indices.npy", rows.indices);
-    if (with_distances) add(".distances.npy", rows.distances);
-    for (io::AtomicFile& file : files) file.commit();
-}
+// The output files, opened before the work and named together when all are complete.
+class Outputs {
+  public:
+    Outputs(const std::string& prefix, bool with_distances) {
+        if (prefix.empty()) return;
+        for (const char* name : {".offsets.npy", ".indices.npy", ".distances.npy"})
+            if (with_distances || name[1] != 'd') files_.emplace_back(prefix + name);
+    }
+    [[nodiscard]] bool wanted() const { return !files_.empty(); }
+    template <class T>
+    void write(const NeighborRows<T>& rows) {
+        put<std::int64_t>(0, rows.offsets);
+        put<std::uint32_t>(1, rows.indices);
+        if (files_.size() > 2) put<T>(2, rows.distances);
+        for (io::AtomicFile& file : files_) file.commit();
+    }
+
+  private:
+    template <class V>
+    void put(std::size_t file, const std::vector<V>& values) {
+        io::write_npy(files_[file], io::view(std::span<const V>(values), {values.size()}));
+    }
+    std::vector<io::AtomicFile> files_;
+};
 
 template <int D, class T>
 void find(const NeighborsOptions& options, const Input& input, Report& report, Timer& timer, Progress& progress) {
@@ -137,6 +148,7 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
         if (settings.radii.empty()) settings.radius = T(1);
     }
     report.read += timer.lap();
+    Outputs outputs(options.out, options.distances);
 
     progress.now("finding neighbours");
     const auto finder = [&] {
@@ -160,13 +172,13 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
         throw Error(ErrorKind::too_large,
                     "the lists take " + grouped(list.entries() * sizeof(std::uint32_t)) + " bytes",
                     {.field = "--max-bytes"});
-    if (options.out.empty()) return;
+    if (!outputs.wanted()) return;
     progress.now("writing " + options.out + ".*.npy");
     const bool given = list.distance_kind() == DistanceKind::distance;
     const RowSort sort = options.k ? RowSort::as_given : RowSort::by_index;
     NeighborRows<T> rows = sorted_rows<T>(list, options.half, sort, options.distances && given);
     if (options.distances && !given) fill_distances<D, T>(rows, points);
-    write_rows(options.out, rows, options.distances);
+    outputs.write(rows);
 }
 
 void run_neighbors(const NeighborsOptions& options) {

@@ -54,6 +54,9 @@ void run_pairs(const PairsOptions& options) {
         match(a, *b);
     }
     report.read = timer.lap();
+    // Opened before the work, so that a place that cannot be written is not found out at the end.
+    std::optional<io::AtomicFile> out;
+    if (!options.out.empty()) out.emplace(options.out);
     report.objects = a.size() + (b ? b->size() : 0);
     report.method = resolve_pair_method(options.common.method);
     report.threads = options.common.thread_count();
@@ -67,12 +70,13 @@ void run_pairs(const PairsOptions& options) {
         throw Error(ErrorKind::too_large, "the pairs take " + grouped(pairs.size() * sizeof(Pair)) + " bytes",
                     {.field = "--max-bytes"});
     report.checksum = io::checksum(pairs);
-    if (!options.out.empty()) {
+    if (out) {
         progress.now("writing " + options.out);
         std::sort(pairs.begin(), pairs.end());
         const std::span<const std::uint32_t> flat(reinterpret_cast<const std::uint32_t*>(pairs.data()),
                                                   pairs.size() * 2);
-        io::write_table(options.out, io::view(flat, {pairs.size(), 2}));
+        io::write_table(*out, io::view(flat, {pairs.size(), 2}));
+        out->commit();
     }
     report.print(options.common.json, "boxes", "pairs");
 }

@@ -53,6 +53,7 @@ void write_obj(const std::string& path, const Mesh& mesh);
 
 /// .npy or .csv by the ending. check_table_ending throws unsupported for any other, before work is done.
 void write_table(const std::string& path, const TableView& table);
+void write_table(AtomicFile& file, const TableView& table);
 void check_table_ending(const std::string& path);
 
 }  // namespace quadrat::io

@@ -46,12 +46,18 @@ void check_table_ending(const std::string& path) {
         throw Error(ErrorKind::unsupported, "unknown ending: expected .npy or .csv", {.file = path});
 }
 
+void write_table(AtomicFile& file, const TableView& table) {
+    if (ending(file.path()) == ".npy")
+        write_npy(file, table);
+    else
+        write_csv(file, table);
+}
+
 void write_table(const std::string& path, const TableView& table) {
     check_table_ending(path);
-    if (ending(path) == ".npy")
-        write_npy(path, table);
-    else
-        write_csv(path, table);
+    AtomicFile file(path);
+    write_table(file, table);
+    file.commit();
 }
 
 }  // namespace quadrat::io

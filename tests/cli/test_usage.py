@@ -1,0 +1,82 @@
+"""Exit codes, help, version, signals, bench and demo."""
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+
+from support import QUADRAT, CommandLine
+
+VERBS = ("pairs", "neighbors", "bench", "demo")
+
+
+class Usage(CommandLine):
+    def test_wrong_usage(self):
+        self.save("b.npy", np.zeros((2, 6)))
+        for words in ((), ("dance",), ("pairs",), ("pairs", "b.npy", "--method", "magic"), ("pairs", "b.npy", "--what"),
+                      ("pairs", "b.npy", "--threads", "many"), ("pairs", "b.npy", "b.npy", "b.npy"), ("neighbors", "b.npy"),
+                      ("neighbors", "b.npy", "--radius", "wide"), ("neighbors", "b.npy", "--radius", "1", "--radius-rule", "mean"),
+                      ("bench",), ("bench", "broad-phase", "--scenario", "B9"), ("bench", "neighbors", "--scenario", "B1")):
+            self.fails(2, *words, says="quadrat: ")
+
+    def test_help_has_an_example(self):
+        self.assertEqual(self.run_quadrat("--help").returncode, 0)
+        for verb in VERBS:
+            result = self.run_quadrat(verb, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("Example:\n  quadrat " + verb, result.stdout)
+            self.assertIn(verb, self.run_quadrat("--help").stdout)
+
+    def test_version(self):
+        result = self.run_quadrat("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^quadrat \d+\.\d+\.\d+\n$")
+
+    def test_no_progress_when_stderr_is_no_terminal(self):
+        result = self.run_quadrat("bench", "broad-phase", "--method", "brute", "--n", 30000, "--steps", 5)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_interrupted(self):
+        lo = self.random.random((400000, 3)).astype(np.float32)
+        self.save("b.npy", np.hstack([lo, lo]))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([QUADRAT, "pairs", "b.npy", "--method", "brute", "--out", "p.npy"], cwd=self.folder.name,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            deadline = time.time() + 60
+            while len(self.files()) == 1 and process.poll() is None and time.time() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(len(self.files()), 2, "the temporary file never appeared")
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, -number)
+            self.assertEqual(self.files(), {"b.npy"})
+
+    def test_bench(self):
+        for words, first in ((("broad-phase",), "B1"), (("neighbors",), "W1")):
+            result = self.json("bench", *words, "--n", 2000, "--steps", 3, "--method", "brute")
+            other = self.json("bench", *words, "--n", 2000, "--steps", 3, "--threads", 2)
+            self.assertEqual(result["scenario"], first)
+            self.assertGreater(result["pairs"], 0)
+            self.assertEqual((result["pairs"], result["checksum"]), (other["pairs"], other["checksum"]))
+            for key in ("ms_per_step", "setup_ms"):
+                self.assertGreater(result[key], 0)
+        for scenario in ("B2", "B3", "B4", "B5", "B6"):
+            self.json("bench", "broad-phase", "--scenario", scenario, "--n", 500, "--steps", 1)
+        for scenario in ("W2", "W3", "W4"):
+            self.json("bench", "neighbors", "--scenario", scenario, "--n", 500, "--steps", 1)
+
+    def test_demo(self):
+        result = self.json("demo", "--n", 1000, "--steps", 2, "--out", "pictures")
+        self.assertGreater(result["pairs"], 0)
+        self.assertGreater(result["neighbors"], 0)
+        with open(self.path("pictures/demo.png"), "rb") as file:
+            self.assertTrue(re.match(rb"\x89PNG\r\n", file.read(8)))
+        self.assertEqual(os.listdir(self.path("pictures")), ["demo.png"])
+
+
+if __name__ == "__main__":
+    unittest.main()

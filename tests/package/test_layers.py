@@ -1,0 +1,81 @@
+"""Reads every #include line and fails on one that points up, sideways, or into a private folder from a public header."""
+import os
+import pathlib
+import re
+import unittest
+
+SOURCE = pathlib.Path(os.environ["QUADRAT_SOURCE"])
+
+BELOW = {
+    "base": set(),
+    "cells": {"base"},
+    "broad_phase": {"base", "cells"},
+    "neighbors": {"base", "cells"},
+    "voxels": {"base", "cells"},
+    "ccd": {"base", "cells", "broad_phase", "neighbors", "voxels"},
+    "simulation": {"base", "cells", "broad_phase", "neighbors", "voxels", "ccd"},
+    "distributed": {"base", "cells", "broad_phase", "neighbors"},
+    "io": {"base"},
+    "render": {"base"},
+}
+# Public headers that belong to base.
+BASE_HEADERS = {"geometry", "error", "executor", "version"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def public_module(header):
+    """Of "quadrat/cells/x.hpp" or "quadrat/cells.hpp": cells."""
+    parts = header.split("/")
+    name = parts[1] if len(parts) > 2 else parts[1].removesuffix(".hpp")
+    return "base" if name in BASE_HEADERS else name
+
+
+def target(quote, name):
+    """The module that an include names, or None for other libraries."""
+    if name.startswith("quadrat/"):
+        return public_module(name)
+    first = name.split("/")[0]
+    return first if "/" in name and first in BELOW else None
+
+
+class Layers(unittest.TestCase):
+    def check(self, path, module):
+        for number, quote, name in includes(path):
+            other = target(quote, name)
+            if other is None or other == module:
+                continue
+            self.assertIn(other, BELOW[module], f"{path.relative_to(SOURCE)}:{number}: {module} must not include {name}")
+
+    def test_sources(self):
+        files = [path for path in (SOURCE / "src").rglob("*") if path.suffix in (".hpp", ".cpp")]
+        self.assertGreater(len(files), 10)
+        for path in files:
+            module = path.relative_to(SOURCE / "src").parts[0]
+            self.assertIn(module, BELOW, path)
+            self.check(path, module)
+
+    def test_public_headers(self):
+        for path in (SOURCE / "include").rglob("*.hpp"):
+            name = str(path.relative_to(SOURCE / "include"))
+            if name == "quadrat/quadrat.hpp":
+                continue
+            self.check(path, public_module(name))
+            for number, quote, other in includes(path):
+                self.assertEqual(quote, "<", f"{name}:{number}: public headers include with <>")
+                self.assertTrue(other.startswith("quadrat/") or "/" not in other, f"{name}:{number}: {other}: only the standard library")
+
+    def test_the_test_can_fail(self):
+        self.assertEqual(target('"', "neighbors/grid.hpp"), "neighbors")
+        self.assertNotIn("neighbors", BELOW["broad_phase"])
+        self.assertEqual(public_module("quadrat/error.hpp"), "base")
+
+
+if __name__ == "__main__":
+    unittest.main()
