@@ -366,7 +366,8 @@ std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, std:
                 hit = hn::And(hit, hn::Le(hn::LoadU(d, grid.lo[k] + b), hn::Set(d, hi[k])));
                 hit = hn::And(hit, hn::Ge(hn::LoadU(d, grid.hi[k] + b), hn::Set(d, lo[k])));
             }
-            const std::size_t count = hn::CompressStore(hn::LoadU(l, grid.id + b), hn::RebindMask(l, hit), l, found);
+            const auto position = hn::Iota(l, static_cast<Lane<T>>(b));
+            const std::size_t count = hn::CompressStore(position, hn::RebindMask(l, hit), l, found);
             for (std::size_t i = 0; i < count; ++i) out.push_back(static_cast<std::uint32_t>(found[i]));
         }
     });

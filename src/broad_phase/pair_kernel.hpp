@@ -45,7 +45,8 @@ template <int D, class T>
 std::uint64_t pairs_between(const GridView<D, T>& homes, std::size_t begin, std::size_t end, const GridView<D, T>& grid,
                             bool ordered, PairBuffer& out);
 
-/// Appends the ids of the boxes of `grid` that overlap `box`; infinite bounds are legal. Returns the number of tests.
+/// Appends the positions of the boxes of `grid` that overlap `box`; infinite bounds are legal. Returns the number of
+/// tests.
 template <int D, class T>
 std::uint64_t overlapping(const GridView<D, T>& grid, const Box<D, T>& box, std::vector<std::uint32_t>& out);
 

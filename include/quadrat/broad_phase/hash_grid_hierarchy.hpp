@@ -1,0 +1,103 @@
+// What touches what, the production structure: a hierarchy of grids after Schornbaum 2009 (HHG). Objects that come and
+// go or move in bulk are kept sorted by cell in one contiguous grid per class of sizes; objects that are edited one by
+// one live in the paper's own hash grids until the next bulk update; infinite objects are in a global list.
+#pragma once
+
+#include <quadrat/broad_phase/options.hpp>
+#include <quadrat/geometry.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace quadrat {
+
+/// A set of boxes (or spheres) that can be asked for all overlapping pairs. All const members may be called
+/// concurrently. Errors leave the structure as it was.
+template <int D, class T>
+class HashGridHierarchy {
+  public:
+    using Options = HashGridOptions;
+
+    explicit HashGridHierarchy(const Options& options = {});
+    ~HashGridHierarchy();
+    HashGridHierarchy(HashGridHierarchy&&) noexcept;
+    HashGridHierarchy& operator=(HashGridHierarchy&&) noexcept;
+
+    /// Adds one box in constant time (amortised). Throws bad_value for NaN or hi < lo; infinite bounds are legal.
+    Id insert(const Box<D, T>& box, Filter filter = {});
+    /// The same for a half-space; one that is not aligned to an axis overlaps every box that reaches into it.
+    Id insert(const HalfSpace<D, T>& half_space, Filter filter = {});
+    /// Adds boxes at consecutive slots and returns the first: in an empty structure box i gets slot i.
+    /// Throws bad_value naming the first bad box. Cost: one bulk update.
+    std::uint32_t insert(std::span<const Box<D, T>> boxes);
+    /// Adds bounding spheres: pairs are then those whose spheres overlap, |a - b|^2 <= (ra + rb)^2. Not mixed with
+    /// boxes.
+    std::uint32_t insert(std::span<const Sphere<D, T>> spheres);
+
+    /// Removes one object in constant time. Throws stale_id if it is not there.
+    void erase(Id id);
+    /// Gives one object a new box in constant time (amortised). Throws stale_id.
+    void move(Id id, const Box<D, T>& box);
+
+    /// Moves everything: boxes[i] is the new box of slot i; entries of erased slots are ignored. boxes.size() ==
+    /// slots().
+    void update(std::span<const Box<D, T>> boxes);
+    void update(std::span<const Sphere<D, T>> spheres);
+    /// Sets the filter of one slot; it holds from the next insert or update on.
+    void set_filter(Id id, Filter filter);
+    void clear();
+
+    /// Refills `out` with every overlapping pair of slots, each once, first < second, in an order that depends on the
+    /// calls made so far and not on the number of threads. Keeps the capacity of `out`.
+    void find_pairs(std::vector<Pair>& out) const;
+    /// Calls fn(Pair) for each of them on the caller's thread, in the same order, storing one chunk at a time.
+    template <class Fn>
+    void for_each_pair(Fn&& fn) const {
+        visit_pairs(
+            [](void* f, std::span<const Pair> pairs) {
+                for (const Pair& p : pairs) (*static_cast<std::remove_reference_t<Fn>*>(f))(p);
+            },
+            const_cast<void*>(static_cast<const void*>(&fn)));
+    }
+
+    /// Refills `out` with the slots whose box holds the point / overlaps the box / is nearer to the centre than the
+    /// radius / meets the segment or ray. In no particular order, each once.
+    void find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const;
+    void find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const;
+    void find(const Sphere<D, T>& sphere, std::vector<std::uint32_t>& out) const;
+    void find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const;
+    void find(const Ray<D, T>& ray, std::vector<std::uint32_t>& out) const;
+
+    struct Hit {
+        std::uint32_t slot;
+        T distance;  ///< along the ray in multiples of its direction; from the point for nearest()
+    };
+    /// The first box that the ray enters (distance 0 if it starts inside); ties go to the smaller slot.
+    [[nodiscard]] std::optional<Hit> closest_hit(const Ray<D, T>& ray) const;
+    /// The box nearest to the point; ties go to the smaller slot. Empty only without objects.
+    [[nodiscard]] std::optional<Hit> nearest(const Vec<D, T>& point) const;
+
+    /// Number of slots, erased ones included: the length of the span that update() wants.
+    [[nodiscard]] std::size_t slots() const;
+    [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] bool contains(Id id) const;
+    [[nodiscard]] Id id(std::uint32_t slot) const;
+    [[nodiscard]] BroadPhaseStats stats() const;
+
+    template <int E, class U>
+    friend void find_pairs(const HashGridHierarchy<E, U>& a, const HashGridHierarchy<E, U>& b, std::vector<Pair>& out);
+
+  private:
+    struct Impl;
+    void visit_pairs(void (*visit)(void*, std::span<const Pair>), void* context) const;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Refills `out` with every overlapping pair (slot of a, slot of b).
+template <int D, class T>
+void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>& b, std::vector<Pair>& out);
+
+}  // namespace quadrat

@@ -1,0 +1,57 @@
+// Options and small types that the broad phases share.
+#pragma once
+
+#include <quadrat/executor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace quadrat {
+
+/// Names an object of a structure in which objects come and go. Null when zero-initialised; never given twice.
+struct Id {
+    std::uint32_t slot = 0;        ///< what Pair holds
+    std::uint32_t generation = 0;  ///< 0 means null
+
+    friend constexpr bool operator==(const Id&, const Id&) = default;
+};
+
+/// Two objects may meet only if the group bits of each meet the mask bits of the other.
+struct Filter {
+    std::uint32_t group = 1;
+    std::uint32_t mask = 0xffffffff;
+};
+
+/// How update(span) brings the structure up to date (HHG 2.6).
+enum class UpdateStrategy {
+    sorted,      ///< sort everything into contiguous cells again; the fastest for anything but single objects
+    reinsert,    ///< the paper's first strategy: clear its hash grids and insert all objects
+    individual,  ///< the paper's second strategy: only objects that left their cell are moved
+};
+
+struct HashGridOptions {
+    Executor* executor = nullptr;  ///< null: everything on the caller's thread
+    UpdateStrategy update = UpdateStrategy::sorted;
+    /// Ratio of cell sizes of two successive grids for objects that were inserted or moved one by one. The grids of
+    /// bulk updates are chosen from the sizes instead.
+    double factor = 2;
+    std::uint32_t initial_cells = 16;    ///< per axis of a new hash grid; a power of two
+    std::uint32_t min_cells = 4;         ///< per axis, at least
+    std::uint32_t cells_per_object = 8;  ///< a hash grid doubles its axes when objects > cells / this
+    /// Sets of at most so many objects are tested all against all (HHG 3.7).
+    std::uint32_t all_pairs_below = 96;
+    /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+};
+
+/// What the last find_pairs did.
+struct BroadPhaseStats {
+    std::uint64_t tests = 0;    ///< box tests made
+    std::size_t grids = 0;      ///< sorted grids, one per class of sizes
+    std::size_t loose = 0;      ///< objects in the paper's hash grids: edited one by one, or of no class
+    std::size_t unbounded = 0;  ///< objects in the global list (HHG 3.3)
+    std::size_t bytes = 0;      ///< memory held, without results
+};
+
+}  // namespace quadrat

@@ -1,0 +1,188 @@
+#include "broad_phase/dynamic_grids.hpp"
+
+#include "base/assert.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quadrat::broad_phase {
+namespace {
+
+constexpr double smallest_cell = 1e-300, largest_cell = 1e300;
+
+// The square root in the first cell size puts the first object in the middle of its class (HHG 3.3.2).
+double cell_size(double first, double factor, std::int32_t exponent) {
+    const double size = first * std::pow(factor, exponent);
+    return std::clamp(size, smallest_cell, largest_cell);
+}
+
+// Shrinking starts at this share of the load at which a grid has just grown.
+constexpr std::size_t shrink_share = 16;
+constexpr int largest_bits = 30;
+
+}  // namespace
+
+template <int D, class T>
+std::size_t DynamicGrids<D, T>::cells() const {
+    std::size_t sum = 0;
+    for (const Level& level : levels_) sum += level.head.size();
+    return sum;
+}
+
+template <int D, class T>
+std::size_t DynamicGrids<D, T>::bytes() const {
+    return cells() * sizeof(std::uint32_t) + size_ * sizeof(Node);
+}
+
+template <int D, class T>
+void DynamicGrids<D, T>::reserve_slots(std::size_t count) {
+    if (count > node_.size()) node_.resize_keep(count);
+}
+
+template <int D, class T>
+void DynamicGrids<D, T>::clear() {
+    levels_.clear();
+    size_ = 0;
+}
+
+template <int D, class T>
+typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_with(std::int32_t exponent) {
+    auto at = std::lower_bound(levels_.begin(), levels_.end(), exponent,
+                               [](const Level& level, std::int32_t e) { return level.exponent < e; });
+    if (at != levels_.end() && at->exponent == exponent) return *at;
+    Level level;
+    level.exponent = exponent;
+    level.quantiser = cells::Quantiser<D>(cell_size(first_size_, options_.factor, exponent));
+    int bits = 2;
+    while ((1u << bits) < std::max(options_.initial_cells, options_.min_cells)) ++bits;
+    std::fill_n(level.bits, D, bits);
+    level.head.assign(std::size_t{1} << (D * bits), none);
+    return *levels_.insert(at, std::move(level));
+}
+
+template <int D, class T>
+typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_for(const Box<D, T>& box, cells::Cell<D>& cell) {
+    double size = 0;
+    for (int k = 0; k < D; ++k) size = std::max(size, double(box.hi[k]) - double(box.lo[k]));
+    if (first_size_ == 0)
+        first_size_ = size > 0 ? std::clamp(size * std::sqrt(options_.factor), smallest_cell, largest_cell) : 1.0;
+    // A size of zero would fit every cell: it goes where the first object went. Logarithms, because a quotient may
+    // underflow.
+    double exponent_of = 0;
+    if (size > 0) exponent_of = (std::log(size) - std::log(first_size_)) / std::log(options_.factor);
+    const double least = (std::log(smallest_cell) - std::log(first_size_)) / std::log(options_.factor);
+    auto exponent = static_cast<std::int32_t>(std::floor(std::max(exponent_of, least))) + (size > 0);
+    for (;; ++exponent) {
+        const cells::Quantiser<D> quantiser(cell_size(first_size_, options_.factor, exponent));
+        bool fits = true;
+        for (int k = 0; k < D; ++k) {
+            cell[k] = quantiser.cell(double(box.lo[k]), k);
+            fits = fits && quantiser.cell(double(box.hi[k]), k) - cell[k] <= 1;
+        }
+        if (fits) return level_with(exponent);
+    }
+}
+
+template <int D, class T>
+void DynamicGrids<D, T>::link(Level& level, std::uint32_t slot, std::uint32_t cell) {
+    Node& node = node_[slot];
+    node.cell = cell;
+    node.exponent = level.exponent;
+    node.previous = none;
+    node.next = level.head[cell];
+    if (node.next != none) node_[node.next].previous = slot;
+    level.head[cell] = slot;
+}
+
+template <int D, class T>
+void DynamicGrids<D, T>::unlink(Level& level, std::uint32_t slot) {
+    const Node& node = node_[slot];
+    if (node.next != none) node_[node.next].previous = node.previous;
+    (node.previous == none ? level.head[node.cell] : node_[node.previous].next) = node.next;
+}
+
+template <int D, class T>
+void DynamicGrids<D, T>::insert(std::uint32_t slot, const Box<D, T>& box) {
+    QUADRAT_ASSERT(slot < node_.size());
+    cells::Cell<D> cell;
+    Level& level = level_for(box, cell);
+    node_[slot].box = box;
+    link(level, slot, level.index(cell));
+    node_[slot].position = static_cast<std::uint32_t>(level.members.size());
+    level.members.push_back(slot);
+    ++size_;
+    // HHG 3.4: grow when there are more objects than cells / 8.
+    if (level.members.size() * options_.cells_per_object > level.head.size()) resize(level, 1);
+}
+
+template <int D, class T>
+void DynamicGrids<D, T>::erase(std::uint32_t slot) {
+    Level& level = level_with(node_[slot].exponent);
+    unlink(level, slot);
+    const std::uint32_t last = level.members.back();
+    level.members[node_[slot].position] = last;
+    node_[last].position = node_[slot].position;
+    level.members.pop_back();
+    --size_;
+    if (level.members.size() * options_.cells_per_object * shrink_share < level.head.size()) resize(level, -1);
+}
+
+template <int D, class T>
+bool DynamicGrids<D, T>::move(std::uint32_t slot, const Box<D, T>& box) {
+    cells::Cell<D> cell;
+    const std::int32_t exponent = level_for(box, cell).exponent;
+    Level& level = level_with(exponent);
+    if (exponent == node_[slot].exponent && level.index(cell) == node_[slot].cell) {
+        node_[slot].box = box;
+        return false;
+    }
+    erase(slot);
+    insert(slot, box);
+    return true;
+}
+
+// Doubles (+1) or halves (-1) every axis and links all objects again.
+template <int D, class T>
+void DynamicGrids<D, T>::resize(Level& level, int by_bits) {
+    int smallest = 2;
+    while ((1u << smallest) < std::max(options_.initial_cells, options_.min_cells)) ++smallest;
+    int total = 0;
+    for (int k = 0; k < D; ++k) total += level.bits[k] + by_bits;
+    if (total > largest_bits || level.bits[0] + by_bits < smallest) return;
+    for (int k = 0; k < D; ++k) level.bits[k] += by_bits;
+    level.head.assign(std::size_t{1} << total, none);
+    for (const std::uint32_t s : level.members) link(level, s, level.index(level.quantiser.cell(node_[s].box.lo)));
+}
+
+// Half of the neighbours (figure 17): every pair of adjacent cells is looked at from one side. Distinct, since an axis
+// has at least four cells.
+template <int D, class T>
+std::uint32_t DynamicGrids<D, T>::forward_cells(const Level& level, std::uint32_t cell,
+                                                std::uint32_t (&ahead)[13]) const {
+    cells::Cell<D> at;
+    std::uint32_t rest = cell;
+    for (int k = 0; k < D; ++k) {
+        at[k] = rest & ((1u << level.bits[k]) - 1);
+        rest >>= level.bits[k];
+    }
+    constexpr int total = D == 3 ? 27 : 9;
+    std::uint32_t n = 0;
+    for (int code = total / 2 + 1; code < total; ++code) {
+        cells::Cell<D> c = at;
+        int left = code;
+        for (int k = 0; k < D; ++k) {
+            c[k] += left % 3 - 1;
+            left /= 3;
+        }
+        ahead[n++] = level.index(c);
+    }
+    return n;
+}
+
+template class DynamicGrids<2, float>;
+template class DynamicGrids<3, float>;
+template class DynamicGrids<2, double>;
+template class DynamicGrids<3, double>;
+
+}  // namespace quadrat::broad_phase

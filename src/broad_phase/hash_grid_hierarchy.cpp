@@ -1,0 +1,454 @@
+// The state of a HashGridHierarchy: bulk updates into sorted grids, single edits into the paper's hash grids (HHG 3.3
+// to 3.5).
+#include "broad_phase/hash_grid_impl.hpp"
+
+#include "base/parallel.hpp"
+#include "broad_phase/size_classes.hpp"
+#include "cells/validate.hpp"
+
+#include <algorithm>
+
+namespace quadrat {
+namespace {
+
+constexpr std::size_t sample_size = 8192;
+constexpr std::size_t parallel_above = 16384;
+constexpr std::size_t loose_allowance = 1024;
+
+template <int D, class T>
+Box<D, T> box_of(const Sphere<D, T>& sphere) {
+    // Wide enough for the rounded distance test of sphere_pairs to be decided by the spheres alone.
+    Box<D, T> box;
+    for (int k = 0; k < D; ++k) {
+        const T c = sphere.center[k];
+        const T margin =
+            8 * std::numeric_limits<T>::epsilon() * (std::abs(c) + sphere.radius) + std::numeric_limits<T>::min();
+        box.lo[k] = c - sphere.radius - margin;
+        box.hi[k] = c + sphere.radius + margin;
+    }
+    return box;
+}
+
+template <int D, class T>
+std::vector<Box<D, T>> boxes_of(std::span<const Sphere<D, T>> spheres) {
+    std::vector<Box<D, T>> boxes(spheres.size());
+    for (std::size_t i = 0; i < spheres.size(); ++i) {
+        if (!(spheres[i].radius >= 0 && spheres[i].radius < std::numeric_limits<T>::infinity()))
+            throw Error(ErrorKind::bad_value, "must be finite and not negative", {.index = i, .field = "radius"});
+        cells::check_points<D, T>(std::span(&spheres[i].center, 1));
+        boxes[i] = box_of(spheres[i]);
+    }
+    return boxes;
+}
+
+// A grid of one cell: everything is tested against everything (HHG 3.7).
+template <int D, class T>
+broad_phase::GridShape<D, T> single_cell() {
+    return {};
+}
+
+}  // namespace
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<const Place> places) {
+    using broad_phase::GridShape;
+    const std::size_t n = boxes.size();
+    const auto is_free = [&](std::size_t i) { return i < places.size() && places[i] == Place::free; };
+    std::size_t live = n - static_cast<std::size_t>(std::count(places.begin(), places.end(), Place::free));
+
+    std::vector<BoxT> sample;
+    const auto draw = [&](std::size_t wanted) {
+        sample.clear();
+        const std::size_t stride = std::max<std::size_t>(1, n / wanted);
+        for (std::size_t i = 0; i < n; i += stride)
+            if (!is_free(i) && regular(boxes[i])) sample.push_back(boxes[i]);
+    };
+
+    const std::size_t tasks = n < parallel_above ? 1 : base::thread_count(options.executor);
+    const std::size_t share = (n + tasks - 1) / tasks;
+    struct Rest {
+        std::vector<std::uint32_t> misfits, unbounded;
+    };
+    std::vector<Rest> rest(tasks);
+    std::vector<GridShape<D, T>> shapes;
+    std::vector<std::uint32_t> first_slab;
+    const auto distribute = [&] {
+        first_slab.assign(1, 0);
+        for (const auto& shape : shapes) first_slab.push_back(first_slab.back() + shape.slabs);
+        partition.start(tasks, share, std::max(1u, first_slab.back()));
+        base::run_tasks(options.executor, tasks, [&](std::size_t t) {
+            Rest& mine = rest[t];
+            mine.misfits.clear();
+            mine.unbounded.clear();
+            auto& lists = partition.task(t);
+            const bool holes = live != n;
+            const std::size_t end = std::min(n, (t + 1) * share);
+            const std::size_t classes = shapes.size();
+            for (std::size_t i = t * share; i < end; ++i) {
+                const BoxT& box = boxes[i];
+                if (holes && is_free(i)) continue;
+                const auto id = static_cast<std::uint32_t>(i);
+                if (!regular(box)) [[unlikely]] {
+                    cells::check_box(box, i);
+                    mine.unbounded.push_back(id);
+                    continue;
+                }
+                std::size_t c = 0;
+                for (; c < classes; ++c) {
+                    const GridShape<D, T>& shape = shapes[c];
+                    std::int32_t cell[D];
+                    if (!shape.quantise(box, cell)) continue;
+                    const std::uint32_t row = shape.row(cell);
+                    const std::uint32_t slab = row / shape.rows_per_slab;
+                    partition.add(
+                        lists, first_slab[c] + slab, box, id,
+                        (row - slab * shape.rows_per_slab) * shape.bins() + static_cast<std::uint32_t>(cell[0]));
+                    break;
+                }
+                if (c == classes) mine.misfits.push_back(id);
+            }
+        });
+    };
+    const auto misfits = [&] {
+        std::size_t sum = 0;
+        for (const Rest& r : rest) sum += r.misfits.size();
+        return sum;
+    };
+    if (live <= options.all_pairs_below) {
+        shapes.assign(1, single_cell<D, T>());
+        distribute();
+    } else {
+        draw(sample_size);
+        shapes = broad_phase::choose_grids<D, T>(sample, live);
+        distribute();
+        if (misfits() > live / 16 && sample.size() < live) {  // the sample was not representative
+            draw(n);
+            shapes = broad_phase::choose_grids<D, T>(sample, live);
+            distribute();
+        }
+    }
+
+    // Nothing below throws but for want of memory.
+    grid_count = shapes.size();
+    if (grids.size() < grid_count) grids.resize(grid_count);
+    filters.resize(filters.empty() ? 0 : n, {Filter{}.group, Filter{}.mask});
+    const auto* filter_rows = filters.empty() ? nullptr : reinterpret_cast<const std::uint32_t(*)[2]>(filters.data());
+    sorted = 0;
+    for (std::size_t c = 0; c < grid_count; ++c) {
+        grids[c].build(shapes[c], partition, first_slab[c], filter_rows, options.executor);
+        sorted += grids[c].size();
+    }
+    stale = 0;
+    place.resize(n, Place::sorted);
+    for (std::size_t i = 0; i < n; ++i)
+        if (place[i] != Place::free) place[i] = Place::sorted;
+    loose.clear();
+    loose.reserve_slots(n);
+    unbounded.clear();
+    unbounded_at.clear();
+    for (const Rest& r : rest) {
+        for (const std::uint32_t i : r.misfits) {
+            loose.insert(i, boxes[i]);
+            place[i] = Place::loose;
+        }
+        for (const std::uint32_t i : r.unbounded) {
+            unbounded_at[i] = unbounded.size();
+            unbounded.push_back({i, boxes[i], {}});
+            place[i] = Place::unbounded;
+        }
+    }
+}
+
+// The boxes of all slots; those of free slots are indeterminate.
+template <int D, class T>
+std::vector<Box<D, T>> HashGridHierarchy<D, T>::Impl::collect() const {
+    std::vector<BoxT> boxes(place.size());
+    for_each_sorted([&](std::uint32_t slot, const BoxT& box) { boxes[slot] = box; });
+    loose.for_each([&](std::uint32_t slot) { boxes[slot] = loose.box(slot); });
+    for (const Unbounded& u : unbounded) boxes[u.slot] = u.box;
+    return boxes;
+}
+
+template <int D, class T>
+std::uint32_t HashGridHierarchy<D, T>::Impl::new_slot() {
+    if (!free_slots.empty()) {
+        const std::uint32_t slot = free_slots.back();
+        free_slots.pop_back();
+        return slot;
+    }
+    cells::check_count(place.size() + 1);
+    const auto slot = static_cast<std::uint32_t>(place.size());
+    place.push_back(Place::free);
+    generation.push_back(1);
+    if (!filters.empty()) filters.push_back({Filter{}.group, Filter{}.mask});
+    loose.reserve_slots(place.size());
+    return slot;
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::put(std::uint32_t slot, const BoxT& box) {
+    if (regular(box)) {
+        loose.insert(slot, box);
+        place[slot] = Place::loose;
+    } else {
+        unbounded_at[slot] = unbounded.size();
+        unbounded.push_back({slot, box, {}});
+        place[slot] = Place::unbounded;
+    }
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::take(std::uint32_t slot) {
+    switch (place[slot]) {
+        case Place::sorted:
+            ++stale;
+            break;
+        case Place::loose:
+            loose.erase(slot);
+            break;
+        case Place::unbounded: {
+            const std::size_t at = unbounded_at[slot];
+            unbounded_at.erase(slot);
+            if (at + 1 != unbounded.size()) {
+                unbounded[at] = unbounded.back();
+                unbounded_at[unbounded[at].slot] = at;
+            }
+            unbounded.pop_back();
+            break;
+        }
+        case Place::free:
+            break;
+    }
+    place[slot] = Place::free;
+}
+
+// Loose objects cost more to search: when they are many, everything is sorted again, at a constant price per edit.
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::maybe_rebuild() {
+    if (options.update != UpdateStrategy::sorted || loose.size() + stale <= alive / 4 + loose_allowance) return;
+    if (unbounded.size() > alive / 2) return;
+    const std::vector<Unbounded> keep = unbounded;
+    load(collect(), place);
+    for (const Unbounded& u : keep)
+        if (u.half_space) unbounded[unbounded_at[u.slot]].half_space = u.half_space;
+}
+
+template <int D, class T>
+std::uint32_t HashGridHierarchy<D, T>::Impl::checked(Id id) const {
+    if (id.slot >= place.size() || id.generation != generation[id.slot] || place[id.slot] == Place::free)
+        throw Error(ErrorKind::stale_id, "no such object", {.index = id.slot, .field = "id"});
+    return id.slot;
+}
+
+template <int D, class T>
+HashGridHierarchy<D, T>::HashGridHierarchy(const Options& options) : impl_(std::make_unique<Impl>(options)) {
+    const auto bad = [](const char* field, const char* why) {
+        throw Error(ErrorKind::bad_value, why, {.field = field});
+    };
+    if (!(options.factor > 1 && options.factor <= 1e6)) bad("factor", "must be above 1");
+    if (options.initial_cells < 1 || options.initial_cells > 256) bad("initial_cells", "must be 1 to 256");
+    if (options.cells_per_object < 1) bad("cells_per_object", "must be at least 1");
+}
+template <int D, class T>
+HashGridHierarchy<D, T>::~HashGridHierarchy() = default;
+template <int D, class T>
+HashGridHierarchy<D, T>::HashGridHierarchy(HashGridHierarchy&&) noexcept = default;
+template <int D, class T>
+HashGridHierarchy<D, T>& HashGridHierarchy<D, T>::operator=(HashGridHierarchy&&) noexcept = default;
+
+template <int D, class T>
+Id HashGridHierarchy<D, T>::insert(const Box<D, T>& box, Filter filter) {
+    Impl& s = *impl_;
+    cells::check_box(box, s.place.size());
+    const std::uint32_t slot = s.new_slot();
+    if (filter.group != Filter{}.group || filter.mask != Filter{}.mask || !s.filters.empty()) {
+        s.filters.resize(s.place.size(), {Filter{}.group, Filter{}.mask});
+        s.filters[slot] = {filter.group, filter.mask};
+    }
+    s.put(slot, box);
+    ++s.alive;
+    s.maybe_rebuild();
+    return {slot, s.generation[slot]};
+}
+
+template <int D, class T>
+Id HashGridHierarchy<D, T>::insert(const HalfSpace<D, T>& half_space, Filter filter) {
+    Impl& s = *impl_;
+    bool zero = true;
+    for (int k = 0; k < D; ++k) {
+        if (!std::isfinite(half_space.normal[k]))
+            throw Error(ErrorKind::bad_value, "must be finite", {.field = "normal"});
+        zero = zero && half_space.normal[k] == 0;
+    }
+    if (zero) throw Error(ErrorKind::bad_value, "must not be zero", {.field = "normal"});
+    if (!std::isfinite(half_space.offset)) throw Error(ErrorKind::bad_value, "must be finite", {.field = "offset"});
+    Box<D, T> everything;
+    for (int k = 0; k < D; ++k) {
+        everything.lo[k] = -std::numeric_limits<T>::infinity();
+        everything.hi[k] = std::numeric_limits<T>::infinity();
+    }
+    const Id id = insert(everything, filter);
+    s.unbounded[s.unbounded_at[id.slot]].half_space = half_space;
+    return id;
+}
+
+template <int D, class T>
+std::uint32_t HashGridHierarchy<D, T>::insert(std::span<const Box<D, T>> boxes) {
+    Impl& s = *impl_;
+    const std::size_t before = s.place.size();
+    cells::check_count(before + boxes.size());
+    if (s.options.update != UpdateStrategy::sorted) {
+        cells::check_boxes(boxes);
+        for (const Box<D, T>& box : boxes) {
+            const auto slot = static_cast<std::uint32_t>(s.place.size());
+            s.place.push_back(Impl::Place::free);
+            s.generation.push_back(1);
+            s.loose.reserve_slots(s.place.size());
+            s.put(slot, box);
+        }
+        s.alive += boxes.size();
+        return static_cast<std::uint32_t>(before);
+    }
+    if (before == 0) {
+        s.load(boxes, {});
+    } else {
+        cells::check_boxes(boxes, s.options.executor);
+        std::vector<Box<D, T>> all = s.collect();
+        all.insert(all.end(), boxes.begin(), boxes.end());
+        std::vector<typename Impl::Place> places = s.place;
+        const std::vector<typename Impl::Unbounded> keep = s.unbounded;
+        s.load(all, places);
+        for (const auto& u : keep)
+            if (u.half_space) s.unbounded[s.unbounded_at[u.slot]].half_space = u.half_space;
+    }
+    s.generation.resize(s.place.size(), 1);
+    s.alive += boxes.size();
+    return static_cast<std::uint32_t>(before);
+}
+
+template <int D, class T>
+std::uint32_t HashGridHierarchy<D, T>::insert(std::span<const Sphere<D, T>> spheres) {
+    Impl& s = *impl_;
+    if (s.spheres.size() != s.place.size())
+        throw Error(ErrorKind::bad_shape, "spheres and boxes cannot be mixed in one structure", {.field = "spheres"});
+    const std::uint32_t first = insert(std::span<const Box<D, T>>(boxes_of(spheres)));
+    s.spheres.insert(s.spheres.end(), spheres.begin(), spheres.end());
+    return first;
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::erase(Id id) {
+    Impl& s = *impl_;
+    const std::uint32_t slot = s.checked(id);
+    s.take(slot);
+    ++s.generation[slot];
+    s.free_slots.push_back(slot);
+    --s.alive;
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::move(Id id, const Box<D, T>& box) {
+    Impl& s = *impl_;
+    const std::uint32_t slot = s.checked(id);
+    cells::check_box(box, slot);
+    if (s.place[slot] == Impl::Place::loose && Impl::regular(box)) {
+        s.loose.move(slot, box);
+        return;
+    }
+    s.take(slot);
+    s.put(slot, box);
+    s.maybe_rebuild();
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::update(std::span<const Box<D, T>> boxes) {
+    Impl& s = *impl_;
+    if (boxes.size() != s.place.size())
+        throw Error(ErrorKind::bad_shape,
+                    "expected " + std::to_string(s.place.size()) + " boxes, one per slot, found " +
+                        std::to_string(boxes.size()),
+                    {.field = "boxes"});
+    if (s.options.update == UpdateStrategy::sorted) {
+        std::vector<typename Impl::Unbounded> keep;
+        for (const auto& u : s.unbounded)
+            if (u.half_space) keep.push_back(u);
+        if (s.free_slots.empty())
+            s.load(boxes, {});
+        else
+            s.load(boxes, std::vector(s.place));
+        for (const auto& u : keep) {
+            if (s.place[u.slot] != Impl::Place::unbounded) continue;
+            s.unbounded[s.unbounded_at[u.slot]] = u;
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        if (s.place[i] != Impl::Place::free) cells::check_box(boxes[i], i);
+    if (s.options.update == UpdateStrategy::reinsert) {
+        s.loose.clear();
+        s.unbounded.clear();
+        s.unbounded_at.clear();
+        for (std::uint32_t i = 0; i < boxes.size(); ++i)
+            if (s.place[i] != Impl::Place::free) s.put(i, boxes[i]);
+    } else {
+        for (std::uint32_t i = 0; i < boxes.size(); ++i)
+            if (s.place[i] != Impl::Place::free) move({i, s.generation[i]}, boxes[i]);
+    }
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::update(std::span<const Sphere<D, T>> spheres) {
+    Impl& s = *impl_;
+    if (s.spheres.size() != s.place.size())
+        throw Error(ErrorKind::bad_shape, "spheres and boxes cannot be mixed in one structure", {.field = "spheres"});
+    update(std::span<const Box<D, T>>(boxes_of(spheres)));
+    s.spheres.assign(spheres.begin(), spheres.end());
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::set_filter(Id id, Filter filter) {
+    Impl& s = *impl_;
+    const std::uint32_t slot = s.checked(id);
+    s.filters.resize(s.place.size(), {Filter{}.group, Filter{}.mask});
+    s.filters[slot] = {filter.group, filter.mask};
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::clear() {
+    impl_ = std::make_unique<Impl>(Options(impl_->options));
+}
+
+template <int D, class T>
+std::size_t HashGridHierarchy<D, T>::slots() const {
+    return impl_->place.size();
+}
+template <int D, class T>
+std::size_t HashGridHierarchy<D, T>::size() const {
+    return impl_->alive;
+}
+template <int D, class T>
+bool HashGridHierarchy<D, T>::contains(Id id) const {
+    return id.slot < impl_->place.size() && id.generation == impl_->generation[id.slot] &&
+           impl_->place[id.slot] != Impl::Place::free;
+}
+template <int D, class T>
+Id HashGridHierarchy<D, T>::id(std::uint32_t slot) const {
+    if (slot >= impl_->place.size() || impl_->place[slot] == Impl::Place::free) return {};
+    return {slot, impl_->generation[slot]};
+}
+
+template <int D, class T>
+BroadPhaseStats HashGridHierarchy<D, T>::stats() const {
+    const Impl& s = *impl_;
+    BroadPhaseStats stats{s.tests.load(), s.grid_count, s.loose.size(), s.unbounded.size(), 0};
+    stats.bytes = s.partition.bytes() + s.loose.bytes() + s.place.size() * 5;
+    for (const auto& grid : s.grids) stats.bytes += grid.bytes();
+    return stats;
+}
+
+template class HashGridHierarchy<2, float>;
+template class HashGridHierarchy<3, float>;
+template class HashGridHierarchy<2, double>;
+template class HashGridHierarchy<3, double>;
+
+}  // namespace quadrat

@@ -1,0 +1,160 @@
+// What a HashGridHierarchy holds, shared by the files that implement it.
+#pragma once
+
+#include "broad_phase/dynamic_grids.hpp"
+#include "broad_phase/pair_kernel.hpp"
+#include "broad_phase/sorted_grid.hpp"
+
+#include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace quadrat {
+
+template <int D, class T>
+struct HashGridHierarchy<D, T>::Impl {
+    using BoxT = Box<D, T>;
+
+    // Where the truth about a slot is. A record of a sorted grid counts only while its slot is `sorted`: an edit
+    // changes the place and leaves the record behind, to be ignored until the next bulk update.
+    enum class Place : std::uint8_t { free, sorted, loose, unbounded };
+
+    struct Unbounded {
+        std::uint32_t slot;
+        BoxT box;
+        std::optional<HalfSpace<D, T>> half_space;
+    };
+
+    explicit Impl(const Options& o) : options(o), loose(o) {}
+
+    Options options;
+    std::vector<std::uint32_t> generation;
+    std::vector<Place> place;
+    std::vector<std::uint32_t> free_slots;
+    std::vector<std::array<std::uint32_t, 2>> filters;  // empty, or one per slot
+    std::vector<Sphere<D, T>> spheres;                  // empty, or one per slot
+    std::size_t alive = 0;
+
+    std::vector<broad_phase::SortedGrid<D, T>> grids;  // smallest boxes first
+    std::size_t grid_count = 0;
+    std::size_t sorted = 0;  // records in the grids
+    std::size_t stale = 0;   // of them, records that no longer count
+    broad_phase::SlabPartition<D, T> partition;
+
+    broad_phase::DynamicGrids<D, T> loose;
+    std::vector<Unbounded> unbounded;
+    std::unordered_map<std::uint32_t, std::size_t> unbounded_at;
+
+    mutable std::mutex scratch_mutex;
+    mutable std::vector<std::vector<Pair>> scratch;
+    mutable std::atomic<std::uint64_t> tests{0};
+
+    // hash_grid_hierarchy.cpp
+    void load(std::span<const BoxT> boxes, std::span<const Place> places);
+    [[nodiscard]] std::vector<BoxT> collect() const;
+    std::uint32_t new_slot();
+    void put(std::uint32_t slot, const BoxT& box);
+    void take(std::uint32_t slot);
+    void maybe_rebuild();
+    [[nodiscard]] std::uint32_t checked(Id id) const;
+
+    // hash_grid_pairs.cpp
+    struct Job {
+        std::size_t home;
+        std::size_t grid;  // == home: inside one grid
+        std::size_t begin, end;
+    };
+    [[nodiscard]] std::vector<Job> jobs(std::size_t objects_per_job) const;
+    void run(const Job& job, std::vector<Pair>& out) const;
+    void drop_false_pairs(std::vector<Pair>& pairs, std::size_t from) const;
+    void loose_pairs(std::vector<Pair>& out) const;
+    [[nodiscard]] bool may_meet(std::uint32_t a, std::uint32_t b) const;
+
+    /// Calls visit(slot, box) for every object that overlaps `box`, wherever it is kept. `found` is scratch.
+    template <class Visit>
+    void for_each_overlap(const BoxT& box, std::vector<std::uint32_t>& found, Visit&& visit) const {
+        for_each_sorted_overlap(box, found, visit);
+        loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
+        for (const Unbounded& u : unbounded)
+            if (reaches(u, box)) visit(u.slot, u.box);
+    }
+
+    /// The same for the objects in sorted grids alone. Returns the number of tests.
+    template <class Visit>
+    std::uint64_t for_each_sorted_overlap(const BoxT& box, std::vector<std::uint32_t>& found, Visit&& visit) const {
+        std::uint64_t count = 0;
+        for (std::size_t g = 0; g < grid_count; ++g) {
+            const auto view = grids[g].view();
+            found.clear();
+            count += broad_phase::overlapping(view, box, found);
+            for (const std::uint32_t i : found) {
+                const auto slot = static_cast<std::uint32_t>(view.id[i]);
+                if (stale == 0 || place[slot] == Place::sorted) visit(slot, box_at(view, i));
+            }
+        }
+        return count;
+    }
+
+    [[nodiscard]] static BoxT box_at(const broad_phase::GridView<D, T>& view, std::size_t i) {
+        BoxT box;
+        for (int k = 0; k < D; ++k) {
+            box.lo[k] = view.lo[k][i];
+            box.hi[k] = view.hi[k][i];
+        }
+        return box;
+    }
+
+    /// Calls visit(slot, box) for every object of the sorted grids.
+    template <class Visit>
+    void for_each_sorted(Visit&& visit) const {
+        for (std::size_t g = 0; g < grid_count; ++g) {
+            const auto view = grids[g].view();
+            for (std::size_t i = 0; i < view.size; ++i) {
+                const auto slot = static_cast<std::uint32_t>(view.id[i]);
+                if (stale == 0 || place[slot] == Place::sorted) visit(slot, box_at(view, i));
+            }
+        }
+    }
+
+    /// The smallest dot(normal, x) over the box, against the offset; axes without a share are left out (0 * infinity).
+    [[nodiscard]] static bool reaches(const Unbounded& object, const BoxT& box) {
+        if (!object.half_space) return overlap(object.box, box);
+        const HalfSpace<D, T>& h = *object.half_space;
+        T least = 0;
+        for (int k = 0; k < D; ++k)
+            if (h.normal[k] != 0) least += h.normal[k] * (h.normal[k] > 0 ? box.lo[k] : box.hi[k]);
+        return !(least > h.offset);
+    }
+
+    /// Two half-spaces are apart only if their normals are opposite.
+    [[nodiscard]] static bool meet(const Unbounded& a, const Unbounded& b) {
+        if (!a.half_space) return reaches(b, a.box);
+        if (!b.half_space) return reaches(a, b.box);
+        const HalfSpace<D, T>&p = *a.half_space, &q = *b.half_space;
+        int axis = 0;
+        for (int k = 1; k < D; ++k)
+            if (std::abs(p.normal[k]) > std::abs(p.normal[axis])) axis = k;
+        const double ratio = -double(q.normal[axis]) / double(p.normal[axis]);
+        if (!(ratio > 0)) return true;
+        for (int k = 0; k < D; ++k)
+            if (double(q.normal[k]) != -ratio * double(p.normal[k])) return true;
+        return double(q.offset) >= -ratio * double(p.offset);
+    }
+
+    [[nodiscard]] static bool regular(const BoxT& box) {
+        bool ok = true;
+        for (int k = 0; k < D; ++k) {
+            const T size = box.hi[k] - box.lo[k];
+            ok &= size >= 0;
+            ok &= size < std::numeric_limits<T>::infinity();
+        }
+        return ok;
+    }
+};
+
+}  // namespace quadrat

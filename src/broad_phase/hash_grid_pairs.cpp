@@ -1,0 +1,283 @@
+// The detection step of a HashGridHierarchy (HHG 3.6, Algorithm 4): pairs inside each sorted grid, of each grid with
+// the grids of larger boxes, and of what is kept elsewhere.
+#include "broad_phase/hash_grid_impl.hpp"
+
+#include "base/parallel.hpp"
+
+#include <quadrat/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace quadrat {
+namespace {
+
+constexpr std::size_t parallel_above = 16384;
+constexpr std::size_t streamed_objects = 4096;
+
+[[noreturn]] void throw_too_large(std::size_t pairs, std::size_t max_bytes) {
+    throw Error(ErrorKind::too_large,
+                std::to_string(pairs) + " pairs need " + std::to_string(pairs * sizeof(Pair)) +
+                    " bytes, more than max_bytes = " + std::to_string(max_bytes),
+                {.field = "max_bytes"});
+}
+
+template <int D, class T>
+bool spheres_overlap(const Sphere<D, T>& a, const Sphere<D, T>& b) {
+    T d_sq = 0;
+    for (int k = 0; k < D; ++k) {
+        const T d = a.center[k] - b.center[k];
+        d_sq += d * d;
+    }
+    const T reach = a.radius + b.radius;
+    return d_sq <= reach * reach;
+}
+
+}  // namespace
+
+template <int D, class T>
+bool HashGridHierarchy<D, T>::Impl::may_meet(std::uint32_t a, std::uint32_t b) const {
+    return filters.empty() || ((filters[a][0] & filters[b][1]) != 0 && (filters[b][0] & filters[a][1]) != 0);
+}
+
+template <int D, class T>
+std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>::Impl::jobs(
+    std::size_t objects_per_job) const {
+    std::vector<Job> all;
+    for (std::size_t g = 0; g < grid_count; ++g) {
+        const auto view = grids[g].view();
+        // Rows of about so many objects.
+        std::size_t row = 0;
+        while (row < view.shape.rows) {
+            const std::size_t first = view.start[row * view.shape.bins()];
+            std::size_t step = 1, end = row + 1;
+            const auto objects_to = [&](std::size_t r) { return view.start[r * view.shape.bins()] - first; };
+            while (end < view.shape.rows && objects_to(end) < objects_per_job) {
+                end = std::min<std::size_t>(view.shape.rows, end + step);
+                step *= 2;
+            }
+            // Gone too far by at most half: go back to the first row that is enough.
+            std::size_t low = row + 1, high = end;
+            while (low < high) {
+                const std::size_t middle = (low + high) / 2;
+                if (objects_to(middle) < objects_per_job && middle < view.shape.rows)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            all.push_back({g, g, row, low});
+            row = low;
+        }
+        for (std::size_t h = g + 1; h < grid_count; ++h)
+            for (std::size_t b = 0; b < view.size; b += objects_per_job)
+                all.push_back({g, h, b, std::min(view.size, b + objects_per_job)});
+    }
+    return all;
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::run(const Job& job, std::vector<Pair>& out) const {
+    const std::size_t before = out.size();
+    {
+        broad_phase::PairBuffer buffer(out);
+        if (job.home == job.grid)
+            tests += broad_phase::pairs_within(grids[job.home].view(), static_cast<std::uint32_t>(job.begin),
+                                               static_cast<std::uint32_t>(job.end), buffer);
+        else
+            tests += broad_phase::pairs_between(grids[job.home].view(), job.begin, job.end, grids[job.grid].view(),
+                                                true, buffer);
+    }
+    drop_false_pairs(out, before);
+}
+
+// Removes pairs of records that were edited since they were sorted, and pairs of spheres that do not meet.
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::drop_false_pairs(std::vector<Pair>& pairs, std::size_t from) const {
+    if (stale == 0 && spheres.empty()) return;
+    const auto wrong = [&](const Pair& p) {
+        if (stale != 0 && (place[p.first] != Place::sorted || place[p.second] != Place::sorted)) return true;
+        return !spheres.empty() && !spheres_overlap(spheres[p.first], spheres[p.second]);
+    };
+    pairs.erase(std::remove_if(pairs.begin() + static_cast<std::ptrdiff_t>(from), pairs.end(), wrong), pairs.end());
+}
+
+// Pairs with at least one object outside the sorted grids.
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::loose_pairs(std::vector<Pair>& out) const {
+    std::uint64_t made = 0;
+    std::vector<std::uint32_t> ids;
+    const auto add = [&](std::uint32_t a, std::uint32_t b) {
+        if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
+            out.push_back({std::min(a, b), std::max(a, b)});
+    };
+    if (loose.size() != 0) {
+        loose.for_each_pair(made, add);
+        loose.for_each([&](std::uint32_t slot) {
+            made += for_each_sorted_overlap(loose.box(slot), ids,
+                                            [&](std::uint32_t other, const BoxT&) { add(slot, other); });
+        });
+    }
+    for (std::size_t i = 0; i < unbounded.size(); ++i) {
+        const Unbounded& u = unbounded[i];
+        if (!u.half_space) {
+            made += for_each_sorted_overlap(u.box, ids, [&](std::uint32_t other, const BoxT&) { add(u.slot, other); });
+            loose.for_each_overlap(u.box, [&](std::uint32_t other) { add(u.slot, other); });
+        } else {
+            for_each_sorted([&](std::uint32_t other, const BoxT& box) {
+                ++made;
+                if (reaches(u, box)) add(u.slot, other);
+            });
+            loose.for_each([&](std::uint32_t other) {
+                if (reaches(u, loose.box(other))) add(u.slot, other);
+            });
+        }
+        for (std::size_t j = i + 1; j < unbounded.size(); ++j, ++made)
+            if (meet(u, unbounded[j])) add(u.slot, unbounded[j].slot);
+    }
+    tests += made;
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
+    const Impl& s = *impl_;
+    out.clear();
+    s.tests = 0;
+    const std::size_t limit = s.options.max_bytes / sizeof(Pair);
+    const unsigned threads = s.sorted < parallel_above ? 1 : base::thread_count(s.options.executor);
+    // With a limit, pairs beyond it are counted and dropped, so that the error can name the size.
+    if (threads == 1) {
+        std::size_t dropped = 0;
+        const std::size_t step =
+            limit < std::numeric_limits<std::size_t>::max() / sizeof(Pair) ? streamed_objects : s.sorted + 1;
+        for (const auto& job : s.jobs(step)) {
+            s.run(job, out);
+            if (out.size() + dropped > limit) {
+                dropped += out.size();
+                out.clear();
+            }
+        }
+        s.loose_pairs(out);
+        if (out.size() + dropped > limit) {
+            const std::size_t total = out.size() + dropped;
+            out.clear();
+            throw_too_large(total, s.options.max_bytes);
+        }
+        return;
+    }
+    const auto jobs = s.jobs(std::max<std::size_t>(streamed_objects, s.sorted / (8 * threads)));
+    std::unique_lock lock(s.scratch_mutex, std::try_to_lock);
+    std::vector<std::vector<Pair>> own;
+    std::vector<std::vector<Pair>>& parts = lock.owns_lock() ? s.scratch : own;
+    if (parts.size() < jobs.size()) parts.resize(jobs.size());
+    std::atomic<std::size_t> total{0};
+    std::vector<std::size_t> counts(jobs.size(), 0);
+    base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
+        parts[k].clear();
+        s.run(jobs[k], parts[k]);
+        counts[k] = parts[k].size();
+        if ((total += counts[k]) > limit) parts[k].clear();
+    });
+    if (total > limit) throw_too_large(total, s.options.max_bytes);
+    std::vector<std::size_t> begin(jobs.size() + 1, 0);
+    for (std::size_t k = 0; k < jobs.size(); ++k) begin[k + 1] = begin[k] + counts[k];
+    out.resize(begin.back());
+    base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
+        if (counts[k] != 0) std::copy_n(parts[k].data(), counts[k], out.data() + begin[k]);
+    });
+    s.loose_pairs(out);
+    if (out.size() > limit) {
+        const std::size_t all = out.size();
+        out.clear();
+        throw_too_large(all, s.options.max_bytes);
+    }
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const Pair>), void* context) const {
+    const Impl& s = *impl_;
+    s.tests = 0;
+    std::vector<Pair> chunk;
+    for (const auto& job : s.jobs(streamed_objects)) {
+        chunk.clear();
+        s.run(job, chunk);
+        visit(context, chunk);
+    }
+    chunk.clear();
+    s.loose_pairs(chunk);
+    visit(context, chunk);
+}
+
+template <int D, class T>
+void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>& b, std::vector<Pair>& out) {
+    using Impl = typename HashGridHierarchy<D, T>::Impl;
+    const Impl &s = *a.impl_, &t = *b.impl_;
+    out.clear();
+    const auto keep_from = [&](std::size_t from) {
+        const auto wrong = [&](const Pair& p) {
+            return s.place[p.first] != Impl::Place::sorted || t.place[p.second] != Impl::Place::sorted;
+        };
+        if (s.stale + t.stale != 0)
+            out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(from), out.end(), wrong), out.end());
+    };
+    for (std::size_t g = 0; g < s.grid_count; ++g) {
+        for (std::size_t h = 0; h < t.grid_count; ++h) {
+            const std::size_t before = out.size();
+            const auto u = s.grids[g].view(), v = t.grids[h].view();
+            // The grid with more cells has the smaller boxes or the more of them: those look for the others.
+            const bool forward = u.shape.cells() >= v.shape.cells();
+            {
+                broad_phase::PairBuffer buffer(out);
+                if (forward)
+                    broad_phase::pairs_between(u, 0, u.size, v, false, buffer);
+                else
+                    broad_phase::pairs_between(v, 0, v.size, u, false, buffer);
+            }
+            if (!forward)
+                for (std::size_t k = before; k < out.size(); ++k) std::swap(out[k].first, out[k].second);
+            keep_from(before);
+        }
+    }
+    std::vector<std::uint32_t> ids;
+    const auto may_meet = [&](std::uint32_t i, std::uint32_t j) {
+        if (s.filters.empty() || t.filters.empty()) return true;
+        return (s.filters[i][0] & t.filters[j][1]) != 0 && (t.filters[j][0] & s.filters[i][1]) != 0;
+    };
+    const auto add = [&](std::uint32_t i, std::uint32_t j) {
+        if (may_meet(i, j)) out.push_back({i, j});
+    };
+    s.loose.for_each([&](std::uint32_t i) {
+        t.for_each_overlap(s.loose.box(i), ids, [&](std::uint32_t j, const Box<D, T>&) { add(i, j); });
+    });
+    t.loose.for_each([&](std::uint32_t j) {
+        s.for_each_sorted_overlap(t.loose.box(j), ids, [&](std::uint32_t i, const Box<D, T>&) { add(i, j); });
+    });
+    // What is unbounded is tested against each object of the other set once.
+    for (const auto& u : s.unbounded) {
+        t.for_each_sorted([&](std::uint32_t j, const Box<D, T>& box) {
+            if (Impl::reaches(u, box)) add(u.slot, j);
+        });
+        t.loose.for_each([&](std::uint32_t j) {
+            if (Impl::reaches(u, t.loose.box(j))) add(u.slot, j);
+        });
+        for (const auto& v : t.unbounded)
+            if (Impl::meet(u, v)) add(u.slot, v.slot);
+    }
+    for (const auto& v : t.unbounded)
+        s.for_each_sorted([&](std::uint32_t i, const Box<D, T>& box) {
+            if (Impl::reaches(v, box)) add(i, v.slot);
+        });
+    if (!s.spheres.empty() && !t.spheres.empty())
+        std::erase_if(out, [&](const Pair& p) { return !spheres_overlap(s.spheres[p.first], t.spheres[p.second]); });
+}
+
+#define QUADRAT_INSTANTIATE(D, T)                                                                            \
+    template void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>&) const;                             \
+    template void HashGridHierarchy<D, T>::visit_pairs(void (*)(void*, std::span<const Pair>), void*) const; \
+    template void find_pairs(const HashGridHierarchy<D, T>&, const HashGridHierarchy<D, T>&, std::vector<Pair>&);
+QUADRAT_INSTANTIATE(2, float)
+QUADRAT_INSTANTIATE(3, float)
+QUADRAT_INSTANTIATE(2, double)
+QUADRAT_INSTANTIATE(3, double)
+#undef QUADRAT_INSTANTIATE
+
+}  // namespace quadrat

@@ -1,0 +1,224 @@
+// Queries against a HashGridHierarchy: what holds a point, what overlaps a box or sphere, what a segment or ray meets,
+// what it meets first, and what is nearest.
+#include "broad_phase/hash_grid_impl.hpp"
+
+#include "broad_phase/query_tests.hpp"
+#include "cells/validate.hpp"
+
+#include <quadrat/error.hpp>
+
+#include <algorithm>
+
+namespace quadrat {
+namespace {
+
+constexpr int max_pieces = 256;
+
+template <int D, class T>
+void check_ray(const Ray<D, T>& ray) {
+    cells::check_points<D, T>(std::span(&ray.origin, 1));
+    cells::check_points<D, T>(std::span(&ray.direction, 1));
+    if (!(ray.length >= 0)) throw Error(ErrorKind::bad_value, "must not be negative", {.field = "length"});
+}
+
+template <int D, class T>
+Ray<D, T> as_ray(const Segment<D, T>& segment) {
+    Ray<D, T> ray{segment.a, {}, T{1}};
+    for (int k = 0; k < D; ++k) ray.direction[k] = segment.b[k] - segment.a[k];
+    return ray;
+}
+
+// How many pieces a path is asked for in, so that the box of a piece stays narrow: about four cells of the finest grid
+// each.
+template <int D, class T, class State>
+int piece_count(const State& s, const Ray<D, T>& ray, double length) {
+    double pieces = 1;
+    for (std::size_t g = 0; g < s.grid_count; ++g) {
+        const auto shape = s.grids[g].view().shape;
+        for (int k = 0; k < D; ++k)
+            pieces = std::max(pieces, std::abs(double(ray.direction[k])) * length * double(shape.axis[k].inverse) /
+                                          (4.0 * shape.axis[k].reach));
+    }
+    return pieces < max_pieces ? static_cast<int>(std::ceil(pieces)) : max_pieces;
+}
+
+// Half-spaces have no box of their own: where the path enters them is a matter of its two ends.
+template <int D, class T>
+std::optional<double> entry(const Ray<D, T>& ray, const HalfSpace<D, T>& half_space) {
+    double at_origin = 0, slope = 0;
+    for (int k = 0; k < D; ++k) {
+        at_origin += double(half_space.normal[k]) * double(ray.origin[k]);
+        slope += double(half_space.normal[k]) * double(ray.direction[k]);
+    }
+    if (at_origin <= half_space.offset) return 0.0;
+    if (!(slope < 0)) return {};
+    const double t = (double(half_space.offset) - at_origin) / slope;
+    return t <= ray.length ? std::optional(t) : std::nullopt;
+}
+
+}  // namespace
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const {
+    cells::check_box(box, 0);
+    out.clear();
+    thread_local std::vector<std::uint32_t> found;
+    impl_->for_each_overlap(box, found, [&](std::uint32_t slot, const Box<D, T>&) { out.push_back(slot); });
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const {
+    cells::check_points<D, T>(std::span(&point, 1));
+    find(Box<D, T>{point, point}, out);
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::uint32_t>& out) const {
+    cells::check_points<D, T>(std::span(&sphere.center, 1));
+    if (!(sphere.radius >= 0)) throw Error(ErrorKind::bad_value, "must not be negative", {.field = "radius"});
+    out.clear();
+    Box<D, T> box;
+    for (int k = 0; k < D; ++k) {
+        box.lo[k] = broad_phase::below<T>(double(sphere.center[k]) - double(sphere.radius));
+        box.hi[k] = broad_phase::above<T>(double(sphere.center[k]) + double(sphere.radius));
+    }
+    const double radius_sq = double(sphere.radius) * double(sphere.radius);
+    thread_local std::vector<std::uint32_t> found;
+    impl_->for_each_overlap(box, found, [&](std::uint32_t slot, const Box<D, T>& b) {
+        if (broad_phase::distance_sq(sphere.center, b) <= radius_sq) out.push_back(slot);
+    });
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
+    find(as_ray(segment), out);
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::find(const Ray<D, T>& ray, std::vector<std::uint32_t>& out) const {
+    check_ray(ray);
+    const Impl& s = *impl_;
+    out.clear();
+    const int pieces = piece_count(s, ray, ray.length);
+    thread_local std::vector<std::uint32_t> found;
+    for (int p = 0; p < pieces; ++p) {
+        // An endless ray ends in infinity: 0 * infinity is no number.
+        const double from = p == 0 ? 0 : double(ray.length) * p / pieces;
+        const double to = p + 1 == pieces ? double(ray.length) : double(ray.length) * (p + 1) / pieces;
+        const Box<D, T> box = broad_phase::path_box(ray, from, to);
+        const auto add = [&](std::uint32_t slot, const Box<D, T>& b) {
+            if (broad_phase::entry(ray, b)) out.push_back(slot);
+        };
+        s.for_each_sorted_overlap(box, found, add);
+        s.loose.for_each_overlap(box, [&](std::uint32_t slot) { add(slot, s.loose.box(slot)); });
+    }
+    for (const auto& u : s.unbounded)
+        if (u.half_space ? entry(ray, *u.half_space).has_value() : broad_phase::entry(ray, u.box).has_value())
+            out.push_back(u.slot);
+    if (pieces > 1) {
+        std::sort(out.begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
+    }
+}
+
+template <int D, class T>
+std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::closest_hit(const Ray<D, T>& ray) const {
+    check_ray(ray);
+    const Impl& s = *impl_;
+    std::optional<std::uint32_t> best;
+    double best_at = std::numeric_limits<double>::infinity();
+    const auto offer = [&](std::uint32_t slot, std::optional<double> at) {
+        if (at && (!best || *at < best_at || (*at == best_at && slot < *best))) {
+            best = slot;
+            best_at = *at;
+        }
+    };
+    for (const auto& u : s.unbounded)
+        offer(u.slot, u.half_space ? entry(ray, *u.half_space) : broad_phase::entry(ray, u.box));
+    // An endless ray is followed in doubling steps; pieces end once a hit lies before them.
+    const bool endless = !(ray.length < std::numeric_limits<T>::infinity());
+    const int pieces = endless ? 1 : piece_count(s, ray, ray.length);
+    thread_local std::vector<std::uint32_t> found;
+    for (int p = 0; p < pieces; ++p) {
+        const double from = p == 0 ? 0 : double(ray.length) * p / pieces;
+        const double to = p + 1 == pieces ? double(ray.length) : double(ray.length) * (p + 1) / pieces;
+        if (best && best_at < from) break;
+        const Box<D, T> box = broad_phase::path_box(ray, from, to);
+        const auto test = [&](std::uint32_t slot, const Box<D, T>& b) { offer(slot, broad_phase::entry(ray, b)); };
+        s.for_each_sorted_overlap(box, found, test);
+        s.loose.for_each_overlap(box, [&](std::uint32_t slot) { test(slot, s.loose.box(slot)); });
+    }
+    if (!best) return {};
+    return Hit{*best, static_cast<T>(best_at)};
+}
+
+template <int D, class T>
+std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::nearest(const Vec<D, T>& point) const {
+    cells::check_points<D, T>(std::span(&point, 1));
+    const Impl& s = *impl_;
+    std::optional<std::uint32_t> best;
+    double best_sq = std::numeric_limits<double>::infinity();
+    const auto offer = [&](std::uint32_t slot, double d_sq) {
+        if (!best || d_sq < best_sq || (d_sq == best_sq && slot < *best)) {
+            best = slot;
+            best_sq = d_sq;
+        }
+    };
+    for (const auto& u : s.unbounded) {
+        if (!u.half_space) {
+            offer(u.slot, broad_phase::distance_sq(point, u.box));
+            continue;
+        }
+        double dot = 0, norm_sq = 0;
+        for (int k = 0; k < D; ++k) {
+            dot += double(u.half_space->normal[k]) * double(point[k]);
+            norm_sq += double(u.half_space->normal[k]) * double(u.half_space->normal[k]);
+        }
+        const double excess = std::max(0.0, dot - double(u.half_space->offset));
+        offer(u.slot, excess * excess / norm_sq);
+    }
+    // Boxes around the point, doubling, until nothing outside can be nearer.
+    double reach = 0;
+    for (std::size_t g = 0; g < s.grid_count && reach == 0; ++g)
+        if (s.grids[g].size() != 0) reach = 1 / double(s.grids[g].view().shape.axis[D - 1].inverse);
+    if (!(reach > 0)) reach = 1;
+    std::vector<std::uint32_t> found;
+    for (;; reach *= 2) {
+        Box<D, T> box;
+        bool everything = true;
+        for (int k = 0; k < D; ++k) {
+            box.lo[k] = broad_phase::below<T>(double(point[k]) - reach);
+            box.hi[k] = broad_phase::above<T>(double(point[k]) + reach);
+            everything = everything && !(box.hi[k] < std::numeric_limits<T>::max() / 2);
+        }
+        if (everything)
+            for (int k = 0; k < D; ++k) {
+                box.lo[k] = -std::numeric_limits<T>::infinity();
+                box.hi[k] = std::numeric_limits<T>::infinity();
+            }
+        const auto test = [&](std::uint32_t slot, const Box<D, T>& b) {
+            offer(slot, broad_phase::distance_sq(point, b));
+        };
+        s.for_each_sorted_overlap(box, found, test);
+        s.loose.for_each_overlap(box, [&](std::uint32_t slot) { test(slot, s.loose.box(slot)); });
+        if (everything || (best && best_sq <= reach * reach)) break;
+    }
+    if (!best) return {};
+    return Hit{*best, static_cast<T>(std::sqrt(best_sq))};
+}
+
+#define QUADRAT_INSTANTIATE(D, T)                                                                                      \
+    template void HashGridHierarchy<D, T>::find(const Vec<D, T>&, std::vector<std::uint32_t>&) const;                  \
+    template void HashGridHierarchy<D, T>::find(const Box<D, T>&, std::vector<std::uint32_t>&) const;                  \
+    template void HashGridHierarchy<D, T>::find(const Sphere<D, T>&, std::vector<std::uint32_t>&) const;               \
+    template void HashGridHierarchy<D, T>::find(const Segment<D, T>&, std::vector<std::uint32_t>&) const;              \
+    template void HashGridHierarchy<D, T>::find(const Ray<D, T>&, std::vector<std::uint32_t>&) const;                  \
+    template std::optional<HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::closest_hit(const Ray<D, T>&) const; \
+    template std::optional<HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::nearest(const Vec<D, T>&) const;
+QUADRAT_INSTANTIATE(2, float)
+QUADRAT_INSTANTIATE(3, float)
+QUADRAT_INSTANTIATE(2, double)
+QUADRAT_INSTANTIATE(3, double)
+#undef QUADRAT_INSTANTIATE
+
+}  // namespace quadrat

@@ -1,0 +1,81 @@
+#include <quadrat/broad_phase/multilevel_hash.hpp>
+
+#include "cells/classed_hash.hpp"
+#include "cells/segment_test.hpp"
+#include "cells/validate.hpp"
+
+#include <algorithm>
+
+namespace quadrat {
+
+template <int D, class T>
+struct MultilevelHash<D, T>::Impl {
+    explicit Impl(const Options& o)
+        : boxes(cells::Scheme::multilevel, {.executor = o.executor,
+                                            .smallest = o.smallest,
+                                            .levels = o.levels,
+                                            .table_per_class = o.table_per_class}) {}
+
+    cells::ClassedHash<D, T> boxes;
+};
+
+template <int D, class T>
+MultilevelHash<D, T>::MultilevelHash(const Options& options) : impl_(std::make_unique<Impl>(options)) {
+    if (options.smallest != 0) cells::check_radius(options.smallest, "smallest");
+    if (options.levels < 0 || options.levels > 62) {
+        Where where;
+        where.field = "levels";
+        throw Error(ErrorKind::bad_value, "must be 0..62", where);
+    }
+}
+template <int D, class T>
+MultilevelHash<D, T>::~MultilevelHash() = default;
+template <int D, class T>
+MultilevelHash<D, T>::MultilevelHash(MultilevelHash&&) noexcept = default;
+template <int D, class T>
+MultilevelHash<D, T>& MultilevelHash<D, T>::operator=(MultilevelHash&&) noexcept = default;
+
+template <int D, class T>
+void MultilevelHash<D, T>::build(std::span<const Box<D, T>> boxes) {
+    impl_->boxes.build(boxes);
+}
+template <int D, class T>
+std::size_t MultilevelHash<D, T>::size() const {
+    return impl_->boxes.size();
+}
+template <int D, class T>
+void MultilevelHash<D, T>::find_pairs(std::vector<Pair>& out) const {
+    impl_->boxes.find_pairs(out);
+}
+template <int D, class T>
+void MultilevelHash<D, T>::partners(std::uint32_t q, std::vector<std::uint32_t>& found) const {
+    impl_->boxes.partners(q, found);
+}
+template <int D, class T>
+void MultilevelHash<D, T>::find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const {
+    find(Box<D, T>{point, point}, out);
+}
+template <int D, class T>
+void MultilevelHash<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const {
+    cells::check_box(box, 0);
+    out.clear();
+    impl_->boxes.find(box, out);
+}
+template <int D, class T>
+void MultilevelHash<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
+    find(cells::bounds(segment), out);
+    const auto boxes = impl_->boxes.boxes();
+    out.erase(std::remove_if(out.begin(), out.end(), [&](std::uint32_t o) { return !cells::meets(segment, boxes[o]); }),
+              out.end());
+}
+template <int D, class T>
+std::size_t MultilevelHash<D, T>::bytes() const {
+    return impl_->boxes.bytes();
+}
+
+template class MultilevelHash<2, float>;
+template class MultilevelHash<2, double>;
+template class MultilevelHash<3, float>;
+template class MultilevelHash<3, double>;
+
+}  // namespace quadrat

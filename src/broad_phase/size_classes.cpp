@@ -1,0 +1,210 @@
+#include "broad_phase/size_classes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+
+namespace quadrat::broad_phase {
+namespace {
+
+constexpr std::size_t max_shapes = 16;
+constexpr std::size_t spread_sample = 2048;
+
+template <int D, class T>
+struct SizeClass {
+    std::vector<std::uint32_t> members;  // positions in the sample
+    GridDemand<D, T> demand;
+};
+
+template <int D, class T>
+void include(GridDemand<D, T>& demand, const Box<D, T>& box, bool first) {
+    for (int k = 0; k < D; ++k) {
+        demand.lo[k] = first ? box.lo[k] : std::min(demand.lo[k], box.lo[k]);
+        demand.hi[k] = first ? box.lo[k] : std::max(demand.hi[k], box.lo[k]);
+        demand.largest[k] = first ? box.hi[k] - box.lo[k] : std::max(demand.largest[k], box.hi[k] - box.lo[k]);
+    }
+}
+
+template <int D, class T>
+GridDemand<D, T> join(const GridDemand<D, T>& a, const GridDemand<D, T>& b) {
+    GridDemand<D, T> both = a;
+    both.objects += b.objects;
+    for (int k = 0; k < D; ++k) {
+        both.lo[k] = std::min(a.lo[k], b.lo[k]);
+        both.hi[k] = std::max(a.hi[k], b.hi[k]);
+        both.largest[k] = std::max(a.largest[k], b.largest[k]);
+    }
+    return both;
+}
+
+// The numbers of a grid that the model needs; lengths in units of the caller, boxes taken as evenly spread.
+template <int D, class T>
+struct Model {
+    double objects;
+    double extent[D], size[D], edge[D], cells[D];
+    double per_cell = 0;
+
+    explicit Model(const GridDemand<D, T>& demand) : objects(static_cast<double>(demand.objects)) {
+        double left = std::max(64.0, 2 * objects), total = 1;
+        for (int k = D - 1; k >= 0; --k) {
+            size[k] = std::max(double(demand.largest[k]), double(std::numeric_limits<T>::min()));
+            extent[k] = std::max(2 * (double(demand.hi[k]) / 2 - double(demand.lo[k]) / 2), size[k]);
+            cells[k] = std::max(1.0, std::min(extent[k] / size[k], std::pow(left, 1.0 / (k + 1))));
+            left /= cells[k];
+            edge[k] = extent[k] / cells[k];
+            total *= cells[k];
+        }
+        per_cell = objects / total;
+    }
+
+    // Vector operations, roughly: the constants come from timing the kernels once, on one machine.
+    [[nodiscard]] double within() const {
+        const double rows = D == 3 ? 4.5 : 1.5;
+        return objects * (40 + rows * (8 + 3 * per_cell));
+    }
+
+    // Cost of finding the pairs of a (homes) and b.
+    [[nodiscard]] static double between(const Model& a, const Model& b) {
+        const double run = std::min(8 / std::max(a.per_cell, 1e-9) * a.edge[0], a.extent[0]) + a.size[0];
+        double rows = 1, kept = std::min(1.0, (run + b.size[0]) / b.extent[0]);
+        double candidates = kept * b.objects;
+        for (int k = 1; k < D; ++k) {
+            const double reach = a.edge[k] + a.size[k];
+            const double covered = std::min(b.cells[k], reach / b.edge[k] + 2);
+            rows *= covered;
+            candidates *= covered / b.cells[k];
+            kept *= std::min(1.0, (reach + b.size[k]) / b.extent[k]);
+        }
+        return a.objects / 8 * (60 + 6 * rows + candidates) + a.objects * (20 + 0.6 * kept * b.objects);
+    }
+};
+
+template <int D, class T>
+double volume(const GridDemand<D, T>& demand) {
+    double v = 1;
+    for (int k = 0; k < D; ++k) v *= std::max(double(demand.largest[k]), 1e-300);
+    return v;
+}
+
+// The smaller boxes look for the larger ones.
+template <int D, class T>
+double cross_cost(const GridDemand<D, T>& a, const GridDemand<D, T>& b) {
+    return volume(a) <= volume(b) ? Model<D, T>::between(Model<D, T>(a), Model<D, T>(b))
+                                  : Model<D, T>::between(Model<D, T>(b), Model<D, T>(a));
+}
+
+// How many pairs of the sample share a cell: what a grid is there to avoid.
+template <int D, class T>
+std::size_t shared_cells(std::span<const Box<D, T>> sample, std::span<const std::uint32_t> members,
+                         const GridShape<D, T>& shape) {
+    std::vector<std::uint64_t> cells;
+    const std::size_t stride = members.size() / spread_sample + 1;
+    for (std::size_t i = 0; i < members.size(); i += stride) {
+        std::int32_t c[D];
+        if (shape.quantise(sample[members[i]], c))
+            cells.push_back(std::uint64_t{shape.row(c)} << 32 | static_cast<std::uint32_t>(c[0]));
+    }
+    std::sort(cells.begin(), cells.end());
+    std::size_t pairs = 0, run = 0;
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+        run = cells[i] == cells[i - 1] ? run + 1 : 0;
+        pairs += run;
+    }
+    return pairs;
+}
+
+template <int D, class T>
+std::vector<SizeClass<D, T>> shapes_of(std::span<const Box<D, T>> sample, std::size_t objects) {
+    std::map<std::array<int, D>, SizeClass<D, T>> by_shape;
+    for (std::uint32_t i = 0; i < sample.size(); ++i) {
+        std::array<int, D> key;
+        for (int k = 0; k < D; ++k) {
+            const T size = sample[i].hi[k] - sample[i].lo[k];
+            key[k] = size > 0 ? std::ilogb(size) >> 1 : std::numeric_limits<int>::min();
+        }
+        SizeClass<D, T>& shape = by_shape[key];
+        include(shape.demand, sample[i], shape.members.empty());
+        shape.members.push_back(i);
+    }
+    std::vector<SizeClass<D, T>> shapes;
+    const double scale = static_cast<double>(objects) / static_cast<double>(std::max<std::size_t>(1, sample.size()));
+    for (auto& [key, shape] : by_shape) {
+        shape.demand.objects = static_cast<std::size_t>(std::ceil(static_cast<double>(shape.members.size()) * scale));
+        shapes.push_back(std::move(shape));
+    }
+    return shapes;
+}
+
+template <int D, class T>
+void merge(std::vector<SizeClass<D, T>>& classes, std::size_t a, std::size_t b) {
+    classes[a].demand = join(classes[a].demand, classes[b].demand);
+    classes[a].members.insert(classes[a].members.end(), classes[b].members.begin(), classes[b].members.end());
+    classes.erase(classes.begin() + static_cast<std::ptrdiff_t>(b));
+}
+
+}  // namespace
+
+template <int D, class T>
+std::vector<GridShape<D, T>> choose_grids(std::span<const Box<D, T>> sample, std::size_t objects) {
+    if (sample.empty()) return {};
+    std::vector<SizeClass<D, T>> classes = shapes_of(sample, objects);
+    // Too many shapes: join the rarest with the one nearest in volume.
+    while (classes.size() > max_shapes) {
+        std::sort(classes.begin(), classes.end(),
+                  [](const auto& a, const auto& b) { return volume(a.demand) < volume(b.demand); });
+        std::size_t rare = 0;
+        for (std::size_t i = 1; i + 1 < classes.size(); ++i)
+            if (classes[i].demand.objects < classes[rare].demand.objects) rare = i;
+        merge(classes, rare, rare + 1);
+    }
+    while (classes.size() > 1) {
+        double best = 0;
+        std::size_t best_a = 0, best_b = 0;
+        for (std::size_t a = 0; a < classes.size(); ++a) {
+            for (std::size_t b = a + 1; b < classes.size(); ++b) {
+                const GridDemand<D, T> both = join(classes[a].demand, classes[b].demand);
+                double gain = Model<D, T>(classes[a].demand).within() + Model<D, T>(classes[b].demand).within() +
+                              cross_cost(classes[a].demand, classes[b].demand) - Model<D, T>(both).within();
+                for (std::size_t c = 0; c < classes.size(); ++c)
+                    if (c != a && c != b)
+                        gain += cross_cost(classes[a].demand, classes[c].demand) +
+                                cross_cost(classes[b].demand, classes[c].demand) - cross_cost(both, classes[c].demand);
+                if (gain > best) {
+                    best = gain;
+                    best_a = a;
+                    best_b = b;
+                }
+            }
+        }
+        if (!(best > 0)) break;
+        merge(classes, best_a, best_b);
+    }
+    std::sort(classes.begin(), classes.end(),
+              [](const auto& a, const auto& b) { return volume(a.demand) < volume(b.demand); });
+
+    std::vector<GridShape<D, T>> grids;
+    for (SizeClass<D, T>& c : classes) {
+        // The sample may have missed the very largest.
+        if (sample.size() < objects)
+            for (int k = 0; k < D; ++k) c.demand.largest[k] *= T(1 + 0x1p-6);
+        const GridShape<D, T> dense = make_shape(c.demand, Overflow::enlarge);
+        const GridShape<D, T> hashed = make_shape(c.demand, Overflow::wrap);
+        bool wrap = false;
+        for (int k = 1; k < D; ++k) wrap |= hashed.axis[k].wrapped();
+        // Uneven worlds (HHG 3.8) crowd into few cells of a grid that spans them; the paper's modulo keeps cells small.
+        wrap = wrap &&
+               shared_cells<D, T>(sample, c.members, dense) > 4 * shared_cells<D, T>(sample, c.members, hashed) + 8;
+        grids.push_back(wrap ? hashed : dense);
+    }
+    return grids;
+}
+
+template std::vector<GridShape<2, float>> choose_grids(std::span<const Box<2, float>>, std::size_t);
+template std::vector<GridShape<3, float>> choose_grids(std::span<const Box<3, float>>, std::size_t);
+template std::vector<GridShape<2, double>> choose_grids(std::span<const Box<2, double>>, std::size_t);
+template std::vector<GridShape<3, double>> choose_grids(std::span<const Box<3, double>>, std::size_t);
+
+}  // namespace quadrat::broad_phase

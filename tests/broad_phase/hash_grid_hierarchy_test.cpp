@@ -1,0 +1,378 @@
+#include "base/scenes.hpp"
+#include "base/simd.hpp"
+#include "broad_phase/query_tests.hpp"
+#include "support/compare.hpp"
+
+#include <quadrat/broad_phase.hpp>
+#include <quadrat/cells/brute_force.hpp>
+#include <quadrat/error.hpp>
+#include <quadrat/executor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+namespace {
+
+using namespace quadrat;
+using test::same_pairs;
+using test::same_self_pairs;
+
+template <int D_, class T_>
+struct Kind {
+    static constexpr int D = D_;
+    using T = T_;
+};
+
+template <class K>
+class HashGrid : public testing::Test {};
+using Kinds = testing::Types<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
+TYPED_TEST_SUITE(HashGrid, Kinds);
+
+template <int D, class T>
+std::vector<Pair> brute(std::span<const Box<D, T>> boxes) {
+    BruteForce<D, T> oracle;
+    oracle.build(boxes);
+    std::vector<Pair> pairs;
+    oracle.find_pairs(pairs);
+    return pairs;
+}
+
+template <int D, class T>
+std::vector<Pair> by_grid(std::span<const Box<D, T>> boxes, HashGridOptions options = {}) {
+    HashGridHierarchy<D, T> grid(options);
+    grid.insert(boxes);
+    std::vector<Pair> pairs;
+    grid.find_pairs(pairs);
+    return pairs;
+}
+
+constexpr HashGridOptions no_all_pairs{.all_pairs_below = 0};
+
+TYPED_TEST(HashGrid, FindsThePairsOfHostileBoxes) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    for (const auto& scene : base::hostile_boxes<D, T>()) {
+        SCOPED_TRACE(scene.name);
+        const std::span<const Box<D, T>> boxes(scene.boxes);
+        const auto expected = brute<D, T>(boxes);
+        EXPECT_TRUE(same_self_pairs(expected, by_grid<D, T>(boxes)));
+        EXPECT_TRUE(same_self_pairs(expected, by_grid<D, T>(boxes, no_all_pairs)));
+        EXPECT_TRUE(same_self_pairs(expected, by_grid<D, T>(boxes, {.update = UpdateStrategy::individual})));
+        HashGridHierarchy<D, T> one_by_one(no_all_pairs);
+        for (const auto& box : boxes) one_by_one.insert(box);
+        std::vector<Pair> pairs;
+        one_by_one.find_pairs(pairs);
+        EXPECT_TRUE(same_self_pairs(expected, pairs));
+    }
+}
+
+TYPED_TEST(HashGrid, FindsThePairsOfMovingScenes) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    using base::BoxScene;
+    for (const BoxScene scene : {BoxScene::equal, BoxScene::sizes, BoxScene::sticks, BoxScene::mix, BoxScene::clustered}) {
+        base::MovingBoxes<D, T> world(scene, 3000);
+        HashGridHierarchy<D, T> grid;
+        grid.insert(world.boxes());
+        std::vector<Pair> pairs;
+        for (int step = 0; step < 3; ++step) {
+            grid.find_pairs(pairs);
+            EXPECT_TRUE(same_self_pairs(brute<D, T>(world.boxes()), pairs)) << "scene " << int(scene) << " step " << step;
+            world.step();
+            grid.update(world.boxes());
+        }
+    }
+}
+
+// Ratios 1 to 1e6, several densities, sizes per axis independent: every number of classes, long and flat boxes.
+TYPED_TEST(HashGrid, SweepsSizeRatioAndDensity) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> unit(0, 1);
+    for (const double ratio : {1.0, 3.0, 40.0, 1e3, 1e6})
+        for (const double side : {0.0, 2.0, 30.0, 1e4})
+            for (const bool cubes : {true, false}) {
+                std::vector<Box<D, T>> boxes(700);
+                for (auto& box : boxes) {
+                    const double common = std::pow(ratio, unit(random)) / std::sqrt(ratio);
+                    for (int k = 0; k < D; ++k) {
+                        const double size = cubes ? common : std::pow(ratio, unit(random)) / std::sqrt(ratio);
+                        box.lo[k] = T((unit(random) - 0.5) * side);
+                        box.hi[k] = T(box.lo[k] + T(size));
+                    }
+                }
+                const std::span<const Box<D, T>> span(boxes);
+                EXPECT_TRUE(same_self_pairs(brute<D, T>(span), by_grid<D, T>(span, no_all_pairs)))
+                    << "ratio " << ratio << " side " << side << " cubes " << cubes;
+            }
+}
+
+TYPED_TEST(HashGrid, StaysRightThroughRandomEdits) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    std::mt19937 random(17);
+    std::uniform_real_distribution<double> unit(0, 1);
+    const auto some_box = [&] {
+        Box<D, T> box;
+        const double size = std::pow(10.0, 2 * unit(random) - 1);
+        for (int k = 0; k < D; ++k) {
+            box.lo[k] = T(40 * unit(random) - 20);
+            box.hi[k] = box.lo[k] + T(size * unit(random));
+            if (unit(random) < 0.002) box.hi[k] = std::numeric_limits<T>::infinity();
+        }
+        return box;
+    };
+    HashGridHierarchy<D, T> grid(no_all_pairs);
+    std::map<std::uint32_t, std::pair<Id, Box<D, T>>> live;
+    std::vector<Pair> pairs;
+    for (int round = 0; round < 12; ++round) {
+        for (int op = 0; op < 1500; ++op) {
+            const double what = unit(random);
+            if (live.size() < 20 || what < 0.4) {
+                const auto box = some_box();
+                const Id id = grid.insert(box);
+                ASSERT_TRUE(live.emplace(id.slot, std::pair(id, box)).second);
+            } else {
+                auto it = std::next(live.begin(), static_cast<long>(random() % live.size()));
+                if (what < 0.7) {
+                    it->second.second = some_box();
+                    grid.move(it->second.first, it->second.second);
+                } else {
+                    grid.erase(it->second.first);
+                    EXPECT_FALSE(grid.contains(it->second.first));
+                    EXPECT_THROW(grid.erase(it->second.first), Error);
+                    live.erase(it);
+                }
+            }
+        }
+        if (round % 3 == 2) {  // a bulk update in between; erased slots are skipped, whatever stands there
+            std::vector<Box<D, T>> all(grid.slots());
+            for (auto& box : all) box.lo[0] = std::numeric_limits<T>::quiet_NaN();
+            for (auto& [slot, entry] : live) all[slot] = entry.second = some_box();
+            grid.update(all);
+        }
+        std::vector<Box<D, T>> boxes;
+        std::vector<std::uint32_t> slot_of;
+        for (const auto& [slot, entry] : live) {
+            slot_of.push_back(slot);
+            boxes.push_back(entry.second);
+        }
+        auto expected = brute<D, T>(boxes);
+        for (Pair& p : expected) p = {slot_of[p.first], slot_of[p.second]};
+        grid.find_pairs(pairs);
+        ASSERT_TRUE(same_self_pairs(expected, pairs)) << "round " << round;
+        ASSERT_EQ(grid.size(), live.size());
+        std::vector<Pair> streamed;
+        grid.for_each_pair([&](Pair p) { streamed.push_back(p); });
+        ASSERT_TRUE(same_self_pairs(expected, streamed));
+    }
+}
+
+TYPED_TEST(HashGrid, QueriesAgreeWithTheirPredicates) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::MovingBoxes<D, T> world(base::BoxScene::mix, 1500);
+    std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
+    Box<D, T> slab = boxes[3];
+    slab.lo[1] = -std::numeric_limits<T>::infinity();
+    boxes[3] = slab;
+    HashGridHierarchy<D, T> grid;
+    grid.insert(std::span<const Box<D, T>>(boxes));
+    for (std::uint32_t i = 0; i < 100; ++i) grid.move(grid.id(i * 7), boxes[i * 7]);  // some loose ones
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> unit(0, 1);
+    const auto point = [&] {
+        Vec<D, T> p;
+        for (int k = 0; k < D; ++k) p[k] = T(unit(random) * world.side() * 1.1 - 100);
+        return p;
+    };
+    const auto check = [&](std::vector<std::uint32_t> found, auto&& predicate) {
+        std::sort(found.begin(), found.end());
+        std::vector<std::uint32_t> expected;
+        for (std::uint32_t i = 0; i < boxes.size(); ++i)
+            if (predicate(boxes[i])) expected.push_back(i);
+        EXPECT_EQ(found, expected);
+    };
+    std::vector<std::uint32_t> found;
+    for (int q = 0; q < 60; ++q) {
+        const Vec<D, T> p = point(), o = point();
+        grid.find(p, found);
+        check(found, [&](const Box<D, T>& b) { return overlap(b, Box<D, T>{p, p}); });
+        Box<D, T> box;
+        for (int k = 0; k < D; ++k) {
+            box.lo[k] = std::min(p[k], o[k]);
+            box.hi[k] = std::max(p[k], o[k]);
+        }
+        grid.find(box, found);
+        check(found, [&](const Box<D, T>& b) { return overlap(b, box); });
+        const Sphere<D, T> sphere{p, T(unit(random) * 800)};
+        grid.find(sphere, found);
+        check(found, [&](const Box<D, T>& b) {
+            return broad_phase::distance_sq(p, b) <= double(sphere.radius) * double(sphere.radius);
+        });
+        Ray<D, T> ray{p, {}, T(0.001 + unit(random))};
+        for (int k = 0; k < D; ++k) ray.direction[k] = o[k] - p[k];
+        if (q % 5 == 0) ray.direction[0] = 0;
+        if (q % 7 == 0) ray.length = std::numeric_limits<T>::infinity();
+        grid.find(ray, found);
+        check(found, [&](const Box<D, T>& b) { return broad_phase::entry(ray, b).has_value(); });
+        const auto hit = grid.closest_hit(ray);
+        double first = std::numeric_limits<double>::infinity();
+        for (const auto& b : boxes) first = std::min(first, broad_phase::entry(ray, b).value_or(first));
+        ASSERT_EQ(hit.has_value(), first < std::numeric_limits<double>::infinity());
+        if (hit) {
+            EXPECT_EQ(hit->distance, T(first));
+        }
+        const auto near = grid.nearest(p);
+        double least = std::numeric_limits<double>::infinity();
+        for (const auto& b : boxes) least = std::min(least, broad_phase::distance_sq(p, b));
+        ASSERT_TRUE(near.has_value());
+        EXPECT_EQ(near->distance, T(std::sqrt(least)));
+    }
+}
+
+TYPED_TEST(HashGrid, FindsPairsOfTwoSets) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::MovingBoxes<D, T> large(base::BoxScene::mix, 1200, 1), small(base::BoxScene::mix, 900, 2);
+    std::vector<Box<D, T>> a(large.boxes().begin(), large.boxes().end()), b(small.boxes().begin(), small.boxes().end());
+    a[5].hi[0] = std::numeric_limits<T>::infinity();
+    b[6].lo[0] = -std::numeric_limits<T>::infinity();
+    HashGridHierarchy<D, T> first, second;
+    first.insert(std::span<const Box<D, T>>(a));
+    second.insert(std::span<const Box<D, T>>(b));
+    second.move(second.id(8), b[8]);
+    first.move(first.id(9), a[9]);
+    std::vector<Pair> expected, pairs;
+    BruteForce<D, T>().find_pairs(a, b, expected);
+    find_pairs(first, second, pairs);
+    EXPECT_TRUE(same_pairs(expected, pairs));
+}
+
+TYPED_TEST(HashGrid, GivesTheSameBytesForAnyThreadCountAndTarget) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::MovingBoxes<D, T> world(base::BoxScene::mix, 40'000);
+    const auto expected = by_grid<D, T>(world.boxes());
+    for (const unsigned threads : {1u, 2u, 7u}) {
+        const auto executor = make_executor(threads);
+        EXPECT_TRUE((by_grid<D, T>(world.boxes(), {.executor = executor.get()}) == expected)) << threads;
+    }
+    base::for_each_simd_target([&] { EXPECT_TRUE((by_grid<D, T>(world.boxes()) == expected)); });
+}
+
+TEST(HashGridFilters, GroupsMeetOnlyTheirMasks) {
+    base::MovingBoxes<3, float> world(base::BoxScene::sizes, 2000);
+    HashGridHierarchy<3, float> grid;
+    grid.insert(world.boxes());
+    const auto filter = [](std::uint32_t i) { return Filter{1u << (i % 3), i % 3 == 0 ? 0b010u : 0b111u}; };
+    for (std::uint32_t i = 0; i < 2000; ++i) grid.set_filter(grid.id(i), filter(i));
+    grid.update(world.boxes());
+    std::vector<Pair> expected, pairs;
+    for (const Pair p : brute<3, float>(world.boxes())) {
+        const Filter a = filter(p.first), b = filter(p.second);
+        if ((a.group & b.mask) && (b.group & a.mask)) expected.push_back(p);
+    }
+    grid.find_pairs(pairs);
+    EXPECT_TRUE(same_self_pairs(expected, pairs));
+    ASSERT_FALSE(expected.empty());
+}
+
+TEST(HashGridSpheres, PairsAreThoseOfTheSpheres) {
+    std::mt19937 random(8);
+    std::uniform_real_distribution<float> unit(0, 1);
+    std::vector<Sphere<3, float>> spheres(3000);
+    for (auto& s : spheres) s = {{unit(random) * 20, unit(random) * 20, unit(random) * 20}, unit(random)};
+    HashGridHierarchy<3, float> grid;
+    grid.insert(std::span<const Sphere<3, float>>(spheres));
+    std::vector<Pair> expected, pairs;
+    for (std::uint32_t i = 0; i < spheres.size(); ++i)
+        for (std::uint32_t j = i + 1; j < spheres.size(); ++j) {
+            float sum = 0;
+            for (int k = 0; k < 3; ++k) {
+                const float d = spheres[i].center[k] - spheres[j].center[k];
+                sum += d * d;
+            }
+            const float reach = spheres[i].radius + spheres[j].radius;
+            if (sum <= reach * reach) expected.push_back({i, j});
+        }
+    grid.find_pairs(pairs);
+    EXPECT_TRUE(same_self_pairs(expected, pairs));
+}
+
+TEST(HashGridHalfSpaces, MeetWhatReachesIntoThem) {
+    HashGridHierarchy<2, double> grid;
+    const Id below = grid.insert(HalfSpace<2, double>{{1, 1}, 0});  // x + y <= 0
+    const Id touching = grid.insert(Box2d{{0, 0}, {1, 1}});
+    grid.insert(Box2d{{0.5, 0.5}, {1, 1}});
+    const Id above = grid.insert(HalfSpace<2, double>{{-2, -2}, -1});  // x + y >= 0.5: disjoint from the first
+    std::vector<Pair> pairs;
+    grid.find_pairs(pairs);
+    EXPECT_TRUE(same_self_pairs({{below.slot, touching.slot}, {touching.slot, above.slot}, {2, above.slot}, {1, 2}}, pairs));
+}
+
+TEST(HashGridErrors, BadBoxesAreNamedAndChangeNothing) {
+    base::MovingBoxes<3, float> world(base::BoxScene::equal, 500);
+    HashGridHierarchy<3, float> grid;
+    grid.insert(world.boxes());
+    std::vector<Pair> before, after;
+    grid.find_pairs(before);
+    std::vector<Box3f> bad(world.boxes().begin(), world.boxes().end());
+    bad[321].hi[1] = std::numeric_limits<float>::quiet_NaN();
+    try {
+        grid.update(bad);
+        FAIL() << "NaN was accepted";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::bad_value);
+        EXPECT_EQ(e.where().index, 321u);
+    }
+    bad[321].hi[1] = bad[321].lo[1] - 1;
+    EXPECT_THROW(grid.update(bad), Error);
+    EXPECT_THROW(grid.insert(bad[321]), Error);
+    EXPECT_THROW(grid.update(std::span<const Box3f>(bad).first(10)), Error);
+    EXPECT_THROW(grid.erase(Id{}), Error);
+    EXPECT_THROW(grid.move(Id{9999, 1}, bad[0]), Error);
+    grid.find_pairs(after);
+    EXPECT_EQ(before, after);
+}
+
+TEST(HashGridErrors, MaxBytesNamesTheSize) {
+    const std::vector<Box3f> same(2000, Box3f{{0, 0, 0}, {1, 1, 1}});
+    HashGridHierarchy<3, float> grid({.max_bytes = 1 << 20});
+    grid.insert(std::span<const Box3f>(same));
+    std::vector<Pair> pairs;
+    try {
+        grid.find_pairs(pairs);
+        FAIL() << "too many pairs were stored";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::too_large);
+        EXPECT_NE(std::string(e.what()).find(std::to_string(1999 * 1000 * 8)), std::string::npos) << e.what();
+    }
+}
+
+// Memory stays linear in the number of boxes whatever the extent or ratio of sizes.
+TEST(HashGridMemory, IsLinear) {
+    std::vector<Box3f> boxes;
+    std::mt19937 random(2);
+    std::uniform_real_distribution<float> unit(0, 1);
+    for (int i = 0; i < 20'000; ++i) {
+        const float size = std::pow(10.0f, 12 * unit(random) - 6), scale = std::pow(10.0f, 18 * unit(random) - 9);
+        Box3f box;
+        for (int k = 0; k < 3; ++k) {
+            box.lo[k] = scale * (unit(random) - 0.5f);
+            box.hi[k] = box.lo[k] + size;
+        }
+        boxes.push_back(box);
+    }
+    HashGridHierarchy<3, float> grid;
+    grid.insert(std::span<const Box3f>(boxes));
+    EXPECT_LT(grid.stats().bytes, boxes.size() * 400);
+}
+
+}  // namespace
