@@ -1,0 +1,64 @@
+# The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
+# and build, and is quick when nothing has changed.
+.PHONY: help demo test test-asan test-tsan build bench peers format clean packages packages-peers \
+        paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz
+
+SHELL := /bin/bash
+BUILD := build/release
+CTEST := ctest --output-on-failure --timeout 600 -j2
+SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io
+
+help:
+	@echo "make demo      see it work (sets everything up first)"
+	@echo "make test      build and run all tests"
+	@echo "make build     the command line at $(BUILD)/quadrat"
+	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
+	@echo "make test-asan, make test-tsan, make fuzz, make format, make clean"
+
+packages:
+	@cmake/install-packages.sh packages.txt
+
+packages-peers: packages
+	@cmake/install-packages.sh bench/peers/packages.txt
+
+# Configured once; ninja configures again by itself when a CMake file changes.
+build/%/build.ninja: | packages
+	@cmake --preset $*
+
+build: packages $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target quadrat_cli
+
+demo: build
+	@$(BUILD)/quadrat demo
+
+test: packages $(BUILD)/build.ninja
+	@cmake --build $(BUILD)
+	@cd $(BUILD) && $(CTEST)
+
+test-asan test-tsan: test-%: packages build/%/build.ninja
+	@cmake --build build/$* --target quadrat_sanitized_tests
+	@cd build/$* && $(CTEST) -L '^($(SANITIZED))$$'
+
+bench: packages $(BUILD)/build.ninja
+	@cmake --build $(BUILD)
+	@for b in $(BUILD)/bench/*/quadrat_bench_*; do [ -x $$b ] && [ -f $$b ] && $$b; done
+
+peers: packages-peers
+	@cmake --preset release && cmake --build $(BUILD)
+	@for run in bench/peers/*/run.sh; do echo "== $$run"; bash $$run $(BUILD) out/peers; done
+
+paper-hhg paper-hsh paper-ci paper-psh paper-gsh: paper-%: packages-peers
+	@cmake --preset release && cmake --build $(BUILD)
+	@for run in bench/papers/$**/run.sh; do echo "== $$run"; bash $$run $(BUILD) out/papers/$*; done
+
+fuzz: packages build/fuzz/build.ninja
+	@cmake --build build/fuzz
+	@for f in build/fuzz/fuzz/quadrat_fuzz_*; do \
+	  name=$${f##*quadrat_fuzz_}; [ -x $$f ] && mkdir -p build/fuzz/corpus/$$name && \
+	  $$f -max_total_time=30 -max_len=4096 build/fuzz/corpus/$$name fuzz/corpus/$$name || exit 1; done
+
+format:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+clean:
+	@rm -rf build out
