@@ -2,4 +2,6 @@
 #pragma once
 
 #include <quadrat/cells/brute_force.hpp>
+#include <quadrat/cells/hierarchical_hash.hpp>
 #include <quadrat/cells/neighbor_list.hpp>
+#include <quadrat/cells/uniform_hash.hpp>

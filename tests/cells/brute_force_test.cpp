@@ -37,7 +37,7 @@ TYPED_TEST(BruteForceTest, PairsOfHostileBoxesOnEveryTarget) {
             brute.find_pairs(pairs);
             EXPECT_EQ(pairs, expected) << scene.name;
             std::vector<Pair> streamed;
-            brute.for_each_pair([&](std::uint32_t i, std::uint32_t j) { streamed.push_back({i, j}); });
+            brute.for_each_pair([&](Pair p) { streamed.push_back(p); });
             EXPECT_EQ(streamed, expected) << scene.name;
             brute.find_pairs(boxes.first(half), boxes.subspan(half), pairs);
             EXPECT_EQ(pairs, between) << scene.name;

@@ -33,12 +33,12 @@ class BruteForce {
 
     /// Every overlapping pair of the boxes once, first < second, sorted.
     void find_pairs(std::vector<Pair>& out) const;
-    /// As find_pairs, on the calling thread, storing nothing: fn(i, j).
+    /// As find_pairs, on the calling thread, storing nothing: fn(Pair).
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
         std::vector<std::uint32_t> scratch(size_);
         for (std::uint32_t i = 0; i < size_; ++i)
-            for (const std::uint32_t j : overlaps_after(i, scratch)) fn(i, j);
+            for (const std::uint32_t j : overlaps_after(i, scratch)) fn(Pair(i, j));
     }
     /// Every overlapping pair of a box of `a` and one of `b`, sorted. Independent of what was built.
     void find_pairs(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b, std::vector<Pair>& out) const;

@@ -1,0 +1,76 @@
+// The multilevel hash of Eitz & Lixu 2007, as HSH 2.2 describes it: size classes of powers of two; an object lies in
+// the cells of its class that it touches, at most 2^D of them; a query looks into every cell that it touches in every
+// class. The baseline that the hierarchical hash (cells/hierarchical_hash.hpp) is measured against.
+#pragma once
+
+#include <quadrat/executor.hpp>
+#include <quadrat/geometry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace quadrat {
+
+struct MultilevelHashOptions {
+    Executor* executor = nullptr;  ///< where to run; null is the calling thread
+    double smallest = 0;           ///< edge of the smallest class; 0 chooses a power of two from the boxes
+    int levels = 0;  ///< this many classes, each twice the last, at most 62; 0 takes the classes that the boxes need
+    bool table_per_class = true;  ///< one table for all mixes cells of different classes with equal coordinates
+};
+
+/// Holds its own copy of what it was built from. Const calls may run concurrently. Compiled for D = 2, 3 and T = float,
+/// double.
+template <int D, class T>
+class MultilevelHash {
+  public:
+    using Options = MultilevelHashOptions;
+
+    explicit MultilevelHash(const Options& options = {});
+    ~MultilevelHash();
+    MultilevelHash(MultilevelHash&&) noexcept;
+    MultilevelHash& operator=(MultilevelHash&&) noexcept;
+
+    /// Takes boxes, replacing what was there; memory is kept. Throws Error if one is NaN or has hi < lo. Infinite boxes
+    /// are legal.
+    void build(std::span<const Box<D, T>> boxes);
+    /// The same: every step hashes everything again.
+    void update(std::span<const Box<D, T>> boxes) { build(boxes); }
+    [[nodiscard]] std::size_t size() const;
+
+    /// Every overlapping pair once, first < second, in an order that does not depend on the number of threads.
+    void find_pairs(std::vector<Pair>& out) const;
+    /// fn(Pair) for each of them, in the same order, on the calling thread; nothing is stored.
+    template <class Fn>
+    void for_each_pair(Fn&& fn) const {
+        std::vector<std::uint32_t> found;
+        for (std::uint32_t q = 0; q < size(); ++q) {
+            found.clear();
+            partners(q, found);
+            for (const std::uint32_t o : found) fn(o < q ? Pair(o, q) : Pair(q, o));
+        }
+    }
+
+    /// The boxes that hold the point / overlap the box / meet the segment, each once, in no particular order.
+    void find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const;
+    void find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const;
+    void find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const;
+
+    /// Memory held, without results.
+    [[nodiscard]] std::size_t bytes() const;
+
+  private:
+    void partners(std::uint32_t q, std::vector<std::uint32_t>& found) const;
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+extern template class MultilevelHash<2, float>;
+extern template class MultilevelHash<2, double>;
+extern template class MultilevelHash<3, float>;
+extern template class MultilevelHash<3, double>;
+
+}  // namespace quadrat

@@ -1,0 +1,333 @@
+#include "cells/classed_hash.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quadrat::cells {
+namespace {
+
+constexpr std::uint8_t no_level = 255;
+/// Runs of fewer candidates are tested one by one.
+constexpr std::uint32_t vector_from = 8;
+
+template <int D>
+std::uint64_t cell_count(const Cell<D>& lo, const Cell<D>& hi) {
+    std::uint64_t count = 1;
+    for (int k = 0; k < D; ++k) {
+        const std::uint64_t length = static_cast<std::uint64_t>(hi[k]) - static_cast<std::uint64_t>(lo[k]) + 1;
+        if (length > (std::uint64_t{1} << 31) || count > (std::uint64_t{1} << 31)) return ~std::uint64_t{0};
+        count *= length;
+    }
+    return count;
+}
+
+/// fn(cell) for each cell of lo..hi, x fastest.
+template <int D, class Fn>
+void for_each_in(const Cell<D>& lo, const Cell<D>& hi, Fn&& fn) {
+    Cell<D> c = lo;
+    if constexpr (D == 2) {
+        for (c[1] = lo[1]; c[1] <= hi[1]; ++c[1])
+            for (c[0] = lo[0]; c[0] <= hi[0]; ++c[0]) fn(c);
+    } else {
+        for (c[2] = lo[2]; c[2] <= hi[2]; ++c[2])
+            for (c[1] = lo[1]; c[1] <= hi[1]; ++c[1])
+                for (c[0] = lo[0]; c[0] <= hi[0]; ++c[0]) fn(c);
+    }
+}
+
+/// The longest finite edge of a box.
+template <int D, class T>
+double finite_extent(const Box<D, T>& b) {
+    double longest = 0;
+    for (int k = 0; k < D; ++k) {
+        const double e = static_cast<double>(b.hi[k]) - static_cast<double>(b.lo[k]);
+        if (e <= std::numeric_limits<double>::max()) longest = std::max(longest, e);
+    }
+    return longest;
+}
+
+double power_of_two_below(double x) {
+    return std::ldexp(1.0, std::max(-1070, std::ilogb(x)));
+}
+
+}  // namespace
+
+/// One search: for the partners of an object, or for whatever overlaps a box.
+template <int D, class T>
+struct ClassedHash<D, T>::Visit {
+    Box<D, T> box;
+    Range range;
+    std::size_t last_level;
+    std::uint32_t self;  // partners: only smaller ids at last_level; otherwise all ones
+    std::vector<std::uint32_t>& found;
+};
+
+template <int D, class T>
+void ClassedHash<D, T>::choose_classes() {
+    double edge = options_.smallest;
+    if (!(edge > 0)) {
+        double smallest = std::numeric_limits<double>::infinity(), mean = 0;
+        std::size_t count = 0;
+        for (const auto& b : boxes_) {
+            const double e = finite_extent(b);
+            if (!(e > 0)) continue;
+            smallest = std::min(smallest, e);
+            mean += (e - mean) / static_cast<double>(++count);
+        }
+        if (count == 0)
+            edge = 1;
+        else if (scheme_ == Scheme::uniform)
+            edge = std::min(2 * mean, 1e300);
+        else
+            edge = power_of_two_below(smallest);
+    }
+    quantiser_ = Quantiser<D>(edge);
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::build(std::span<const Box<D, T>> boxes) {
+    check_boxes(boxes, options_.executor);
+    const std::size_t n = boxes.size();
+    boxes_.assign(boxes.begin(), boxes.end());
+    to_columns(boxes, columns_);
+    choose_classes();
+    range_.resize(n);
+    level_.assign(n, 0);
+    oversize_.clear();
+    const int fixed_levels = scheme_ == Scheme::uniform ? 1 : options_.levels;
+    bool used[63] = {};
+    for (int round = 0;; ++round) {
+        base::parallel_for(options_.executor, n, 1 << 14, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                range_[i] = {quantiser_.cell(boxes_[i].lo), quantiser_.cell(boxes_[i].hi)};
+                int k = size_class(range_[i].lo, range_[i].hi);
+                if (fixed_levels > 0) k = std::min(k, fixed_levels - 1);
+                level_[i] = static_cast<std::uint8_t>(k);
+            }
+        });
+        // With one class the edge is a compromise: take a larger one while it leaves more than a sixty-fourth of the
+        // boxes over.
+        if (scheme_ != Scheme::uniform || options_.smallest > 0 || round == 20) break;
+        std::size_t over = 0;
+        for (std::size_t i = 0; i < n; ++i) over += cell_count(range_[i].lo, range_[i].hi) > max_cells_per_box;
+        if (over <= n / 64) break;
+        if (!(quantiser_.edge(0) < 1e300)) break;
+        quantiser_ = Quantiser<D>(quantiser_.edge(0) * 2);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const int k = level_[i];
+        if (cell_count(coarser(range_[i].lo, k), coarser(range_[i].hi, k)) > max_cells_per_box) {
+            level_[i] = no_level;
+            oversize_.push_back(static_cast<std::uint32_t>(i));
+        } else {
+            used[k] = true;
+        }
+    }
+    classes_.clear();
+    for (int k = 62; k >= 0; --k)
+        if (used[k] || k < fixed_levels) classes_.push_back(k);
+    std::uint8_t level_of_class[63] = {};
+    for (std::size_t l = 0; l < classes_.size(); ++l) level_of_class[classes_[l]] = static_cast<std::uint8_t>(l);
+    for (auto& l : level_)
+        if (l != no_level) l = level_of_class[l];
+
+    tables_.resize(options_.table_per_class ? std::max<std::size_t>(1, classes_.size()) : 1);
+    const std::size_t length = !options_.fixed_length ? 0
+                               : options_.length != 0 ? options_.length
+                                                      : std::max<std::size_t>(1, 100 * n);
+    for (KeyTable& t : tables_) t.start(length);
+    for (std::uint32_t i = 0; i < n; ++i) insert<true>(i);
+    std::uint32_t sum = 0;
+    for (KeyTable& t : tables_)
+        t.for_each([&](KeySlot& s) {
+            s.first = sum;
+            sum += s.count;
+            s.count = 0;
+        });
+    item_object_.resize(sum);
+    item_box_.resize(sum);
+    for (std::uint32_t i = 0; i < n; ++i) insert<false>(i);
+    to_columns(std::span<const Box<D, T>>(item_box_), item_columns_);
+}
+
+/// Counts the object in its cells and marks the cells above them (counting), or writes it into them.
+template <int D, class T>
+template <bool counting>
+void ClassedHash<D, T>::insert(std::uint32_t object) {
+    if (level_[object] == no_level) return;
+    const std::size_t last = level_[object];
+    const Range& range = range_[object];
+    const auto put = [&](const Cell<D>& cell, std::uint64_t parent_key) {
+        KeyTable& t = table(last);
+        const std::uint64_t key = parent_key + xor_hash(cell);
+        // Several cells of one object may share a slot, which then holds it once. While counting, `first` is the last object
+        // plus one.
+        if constexpr (counting) {
+            KeySlot& s = t.add(key);
+            s.count += s.first != object + 1;
+            s.first = object + 1;
+        } else {
+            KeySlot& s = *t.find(key);
+            if (s.count != 0 && item_object_[s.first + s.count - 1] == object) return;
+            item_object_[s.first + s.count] = object;
+            item_box_[s.first + s.count] = boxes_[object];
+            ++s.count;
+        }
+    };
+    const Cell<D> lo = coarser(range.lo, classes_[last]), hi = coarser(range.hi, classes_[last]);
+    if (scheme_ != Scheme::hierarchical) {
+        for_each_in<D>(lo, hi, [&](const Cell<D>& cell) { put(cell, 0); });
+        return;
+    }
+    for_each_in<D>(lo, hi, [&](const Cell<D>& cell) {
+        // Listing 1: from the largest class down to the object's, adding up.
+        std::uint64_t key = 0;
+        for (std::size_t level = 0; level < last; ++level) {
+            key += xor_hash(coarser(cell, classes_[level] - classes_[last]));
+            if constexpr (counting) table(level).add(key).has_children = 1;
+        }
+        put(cell, key);
+    });
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::test(Visit& visit, std::size_t level, const Cell<D>& cell, const KeySlot& slot) const {
+    const auto hit = [&](std::uint32_t item) {
+        const std::uint32_t o = item_object_[item];
+        if (level_[o] != level) return;
+        for (int k = 0; k < D; ++k)
+            if (std::max(coarser(range_[o].lo[k], classes_[level]), coarser(visit.range.lo[k], classes_[level])) !=
+                cell[k])
+                return;
+        if (level == visit.last_level && o >= visit.self) return;
+        visit.found.push_back(o);
+    };
+    const std::uint32_t begin = slot.first, end = slot.first + slot.count;
+    if (slot.count < vector_from) {
+        for (std::uint32_t item = begin; item < end; ++item)
+            if (overlap(item_box_[item], visit.box)) hit(item);
+        return;
+    }
+    constexpr std::uint32_t block = 240;
+    std::uint32_t matches[block + column_padding];  // a kernel may write a vector's worth more than it reports
+    for (std::uint32_t from = begin; from < end; from += block) {
+        const std::size_t count = match_box<D, T>(item_columns_.data(), column_stride(item_box_.size()), from,
+                                                  std::min(end, from + block), visit.box, matches);
+        for (std::size_t k = 0; k < count; ++k) hit(matches[k]);
+    }
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::walk(Visit& visit, std::size_t level, const Cell<D>& lo, const Cell<D>& hi,
+                             std::uint64_t parent_key) const {
+    for_each_in<D>(lo, hi, [&](const Cell<D>& cell) { descend(visit, level, cell, parent_key); });
+}
+
+/// Looks into one cell and, where it has children, into those that the search touches.
+template <int D, class T>
+void ClassedHash<D, T>::descend(Visit& visit, std::size_t level, const Cell<D>& cell, std::uint64_t parent_key) const {
+    const std::uint64_t key = parent_key + xor_hash(cell);
+    const KeySlot* slot = table(level).find(key);
+    if (!slot) return;
+    if (slot->count != 0) test(visit, level, cell, *slot);
+    if (!slot->has_children || level == visit.last_level) return;
+    const int below = classes_[level + 1], ratio = classes_[level] - below;
+    Cell<D> lo, hi;
+    for (int k = 0; k < D; ++k) {
+        const std::int64_t first = cell[k] << ratio;
+        lo[k] = std::max(first, coarser(visit.range.lo[k], below));
+        hi[k] = std::min(first + ((std::int64_t{1} << ratio) - 1), coarser(visit.range.hi[k], below));
+    }
+    walk(visit, level + 1, lo, hi, key);
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::walk_all(Visit& visit) const {
+    if (classes_.empty()) return;
+    const std::size_t last = scheme_ == Scheme::hierarchical ? 0 : visit.last_level;
+    for (std::size_t level = 0; level <= last; ++level)
+        walk(visit, level, coarser(visit.range.lo, classes_[level]), coarser(visit.range.hi, classes_[level]), 0);
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::linear(const Box<D, T>& query, std::vector<std::uint32_t>& found) const {
+    const std::size_t before = found.size();
+    found.resize(before + boxes_.size() + column_padding);
+    found.resize(before + match_box<D, T>(columns_.data(), column_stride(boxes_.size()), 0, boxes_.size(), query,
+                                          found.data() + before));
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::find(const Box<D, T>& query, std::vector<std::uint32_t>& found) const {
+    if (boxes_.empty()) return;
+    Visit visit{query,
+                {quantiser_.cell(query.lo), quantiser_.cell(query.hi)},
+                classes_.empty() ? 0 : classes_.size() - 1,
+                ~std::uint32_t{0},
+                found};
+    // A query that touches more cells than a scan of all boxes is worth.
+    std::uint64_t cells = 0;
+    const std::uint64_t limit = 64 + boxes_.size() / 16;
+    for (const int k : classes_) {
+        const std::uint64_t count = cell_count(coarser(visit.range.lo, k), coarser(visit.range.hi, k));
+        if (count > limit || (cells += count) > limit) return linear(query, found);
+    }
+    walk_all(visit);
+    for (const std::uint32_t o : oversize_)
+        if (overlap(boxes_[o], query)) found.push_back(o);
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::partners(std::uint32_t q, std::vector<std::uint32_t>& found) const {
+    if (level_[q] == no_level) {
+        // Against everything; of two oversize boxes the later one reports.
+        const std::size_t before = found.size();
+        linear(boxes_[q], found);
+        const auto keep = [&](std::uint32_t o) { return level_[o] != no_level || o < q; };
+        found.erase(std::remove_if(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
+                                   [&](std::uint32_t o) { return !keep(o) || o == q; }),
+                    found.end());
+        return;
+    }
+    Visit visit{boxes_[q], range_[q], level_[q], q, found};
+    walk_all(visit);
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
+    constexpr std::size_t grain = 4096;
+    const std::size_t chunks = base::chunk_count(boxes_.size(), grain);
+    std::vector<std::vector<Pair>> parts(chunks);
+    base::run_tasks(options_.executor, chunks, [&](std::size_t chunk) {
+        std::vector<std::uint32_t> found;
+        for (std::size_t i = chunk * grain; i < std::min(boxes_.size(), (chunk + 1) * grain); ++i) {
+            const auto q = static_cast<std::uint32_t>(i);
+            found.clear();
+            partners(q, found);
+            for (const std::uint32_t o : found) parts[chunk].push_back({std::min(o, q), std::max(o, q)});
+        }
+    });
+    out.clear();
+    std::size_t count = 0;
+    for (const auto& p : parts) count += p.size();
+    out.reserve(count);
+    for (const auto& p : parts) out.insert(out.end(), p.begin(), p.end());
+}
+
+template <int D, class T>
+std::size_t ClassedHash<D, T>::bytes() const {
+    std::size_t sum = boxes_.capacity() * sizeof(Box<D, T>) + range_.capacity() * sizeof(Range) + level_.capacity() +
+                      (oversize_.capacity() + item_object_.capacity()) * sizeof(std::uint32_t) +
+                      item_box_.capacity() * sizeof(Box<D, T>) +
+                      (item_columns_.capacity() + columns_.capacity()) * sizeof(T);
+    for (const KeyTable& t : tables_) sum += t.bytes();
+    return sum;
+}
+
+template class ClassedHash<2, float>;
+template class ClassedHash<2, double>;
+template class ClassedHash<3, float>;
+template class ClassedHash<3, double>;
+
+}  // namespace quadrat::cells

@@ -1,0 +1,138 @@
+#include <quadrat/cells/hierarchical_hash.hpp>
+
+#include "cells/classed_hash.hpp"
+#include "cells/on_the_fly.hpp"
+#include "cells/segment_test.hpp"
+#include "cells/validate.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace quadrat {
+namespace {
+
+cells::ClassedHashOptions classed(const HierarchicalHashOptions& o) {
+    return {.executor = o.executor,
+            .smallest = o.smallest,
+            .levels = o.levels,
+            .fixed_length = o.table == HierarchicalHashOptions::Table::fixed,
+            .length = o.length,
+            .table_per_class = o.table_per_class};
+}
+
+}  // namespace
+
+template <int D, class T>
+struct HierarchicalHash<D, T>::Impl {
+    explicit Impl(const Options& o) : options(o), boxes(cells::Scheme::hierarchical, classed(o)) {}
+
+    Options options;
+    cells::ClassedHash<D, T> boxes;
+    cells::OnTheFly<D, T> points;
+};
+
+template <int D, class T>
+HierarchicalHash<D, T>::HierarchicalHash(const Options& options) : impl_(std::make_unique<Impl>(options)) {
+    const auto out_of_range = [](const char* field, const char* range) {
+        Where where;
+        where.field = field;
+        throw Error(ErrorKind::bad_value, range, where);
+    };
+    if (options.smallest != 0) cells::check_radius(options.smallest, "smallest");
+    if (options.levels < 0 || options.levels > 62) out_of_range("levels", "must be 0..62");
+    if (options.particle_levels < 1 || options.particle_levels > 16) out_of_range("particle_levels", "must be 1..16");
+}
+template <int D, class T>
+HierarchicalHash<D, T>::~HierarchicalHash() = default;
+template <int D, class T>
+HierarchicalHash<D, T>::HierarchicalHash(HierarchicalHash&&) noexcept = default;
+template <int D, class T>
+HierarchicalHash<D, T>& HierarchicalHash<D, T>::operator=(HierarchicalHash&&) noexcept = default;
+
+template <int D, class T>
+void HierarchicalHash<D, T>::build(std::span<const Box<D, T>> boxes) {
+    impl_->boxes.build(boxes);
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::build(std::span<const Box<D, T>> start, std::span<const Box<D, T>> end) {
+    if (start.size() != end.size())
+        throw Error(ErrorKind::bad_shape, std::to_string(start.size()) + " boxes at the start, " +
+                                              std::to_string(end.size()) + " at the end");
+    cells::check_boxes(start, impl_->options.executor);
+    cells::check_boxes(end, impl_->options.executor);
+    std::vector<Box<D, T>> path(start.begin(), start.end());
+    for (std::size_t i = 0; i < path.size(); ++i)
+        for (int k = 0; k < D; ++k) {
+            path[i].lo[k] = std::min(path[i].lo[k], end[i].lo[k]);
+            path[i].hi[k] = std::max(path[i].hi[k], end[i].hi[k]);
+        }
+    impl_->boxes.build(path);
+}
+
+template <int D, class T>
+std::size_t HierarchicalHash<D, T>::size() const {
+    return impl_->boxes.size();
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::find_pairs(std::vector<Pair>& out) const {
+    impl_->boxes.find_pairs(out);
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::partners(std::uint32_t q, std::vector<std::uint32_t>& found) const {
+    impl_->boxes.partners(q, found);
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const {
+    find(Box<D, T>{point, point}, out);
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const {
+    cells::check_box(box, 0);
+    out.clear();
+    impl_->boxes.find(box, out);
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
+    find(cells::bounds(segment), out);
+    const auto boxes = impl_->boxes.boxes();
+    out.erase(std::remove_if(out.begin(), out.end(), [&](std::uint32_t o) { return !cells::meets(segment, boxes[o]); }),
+              out.end());
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out) {
+    cells::check_radius(radius);
+    cells::check_points(points, impl_->options.executor);
+    impl_->points.find(points, radius, impl_->options.particle_levels, out);
+}
+
+template <int D, class T>
+std::vector<HashCell> HierarchicalHash<D, T>::cells() const {
+    std::vector<HashCell> result;
+    impl_->boxes.for_each_cell([&](const cells::KeySlot& s) {
+        HashCell cell{s.key, s.has_children != 0, {}};
+        for (std::uint32_t item = s.first; item < s.first + s.count; ++item)
+            cell.objects.push_back(impl_->boxes.object_at(item));
+        result.push_back(std::move(cell));
+    });
+    std::sort(result.begin(), result.end(), [](const HashCell& a, const HashCell& b) { return a.key < b.key; });
+    return result;
+}
+
+template <int D, class T>
+std::size_t HierarchicalHash<D, T>::bytes() const {
+    return impl_->boxes.bytes() + impl_->points.bytes();
+}
+
+template class HierarchicalHash<2, float>;
+template class HierarchicalHash<2, double>;
+template class HierarchicalHash<3, float>;
+template class HierarchicalHash<3, double>;
+
+}  // namespace quadrat
