@@ -1,12 +1,66 @@
 #include "pair_methods.hpp"
 
+#include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 #include <quadrat/cells/brute_force.hpp>
+
+#include <algorithm>
 
 #include "verb.hpp"
 
 namespace quadrat::cli {
 namespace {
 
+// Fits every structure: some insert boxes and keep slots, some are built anew; some compare two sets, others are asked
+// box by box; some count their tests.
+template <int D, class T, class Structure>
+class StructurePairs final : public PairFinder<D, T> {
+  public:
+    using Boxes = std::span<const Box<D, T>>;
+
+    explicit StructurePairs(const typename Structure::Options& options) : options_(options), structure_(options) {}
+
+    void build(Boxes boxes) override {
+        if constexpr (requires { structure_.insert(boxes); }) {
+            if (structure_.slots() == boxes.size())
+                structure_.update(boxes);
+            else
+                structure_.insert(boxes);
+        } else {
+            structure_.build(boxes);
+        }
+    }
+    void find(std::vector<Pair>& out) override { structure_.find_pairs(out); }
+    void find(Boxes a, Boxes b, std::vector<Pair>& out) override {
+        if constexpr (requires { structure_.find_pairs(a, b, out); }) {
+            structure_.find_pairs(a, b, out);
+        } else if constexpr (requires { find_pairs(structure_, structure_, out); }) {
+            Structure first(options_), second(options_);
+            first.insert(a);
+            second.insert(b);
+            find_pairs(first, second, out);
+        } else {
+            build(b);
+            out.clear();
+            std::vector<std::uint32_t> hits;
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                structure_.find(a[i], hits);
+                for (const std::uint32_t j : hits) out.push_back({static_cast<std::uint32_t>(i), j});
+            }
+        }
+    }
+    [[nodiscard]] std::uint64_t tested() const override {
+        if constexpr (requires { structure_.stats().tests; })
+            return structure_.stats().tests;
+        else
+            return 0;
+    }
+
+  private:
+    typename Structure::Options options_;
+    Structure structure_;
+};
+
+// Tests everything, so it need not count.
 template <int D, class T>
 class BrutePairs final : public PairFinder<D, T> {
   public:
@@ -27,15 +81,25 @@ class BrutePairs final : public PairFinder<D, T> {
     std::uint64_t tested_ = 0;
 };
 
+template <int D, class T, class Structure>
+std::unique_ptr<PairFinder<D, T>> make(const PairSettings& settings) {
+    typename Structure::Options options;
+    options.executor = settings.executor;
+    if constexpr (requires { options.max_bytes; })
+        if (settings.max_bytes) options.max_bytes = settings.max_bytes;
+    return std::make_unique<StructurePairs<D, T, Structure>>(options);
+}
+
 }  // namespace
 
 std::string resolve_pair_method(const std::string& method) {
-    return method == "auto" ? "brute" : method;
+    return method == "auto" ? "hhg" : method;
 }
 
 template <int D, class T>
 std::unique_ptr<PairFinder<D, T>> make_pair_finder(const std::string& method, const PairSettings& settings) {
     if (method == "brute") return std::make_unique<BrutePairs<D, T>>(settings);
+    if (method == "hhg") return make<D, T, HashGridHierarchy<D, T>>(settings);
     throw UsageError("--method: unknown method '" + method + "'");
 }
 

@@ -13,7 +13,7 @@
 
 namespace quadrat::cli {
 
-inline constexpr std::array pair_methods = {"brute"};
+inline constexpr std::array pair_methods = {"brute", "hhg"};
 
 /// One structure that answers what touches what. The first call of build inserts, later ones move the same boxes.
 template <int D, class T>
