@@ -29,7 +29,8 @@ inline void zero(std::uint64_t* from, std::uint32_t n) {
 }
 
 // r, of na + nb limbs, becomes the product.
-inline void multiply(const std::uint64_t* p, std::uint32_t na, const std::uint64_t* q, std::uint32_t nb, std::uint64_t* r) {
+inline void multiply(const std::uint64_t* p, std::uint32_t na, const std::uint64_t* q, std::uint32_t nb,
+                     std::uint64_t* r) {
     std::uint64_t carry = 0;
     for (std::uint32_t j = 0; j < nb; ++j) {
         const Wide s = Wide{p[0]} * q[j] + carry;

@@ -1,6 +1,6 @@
-// A number as the unevaluated sum of two doubles: about 106 bits, straight-line code. Each operation below has a relative error of
-// at most 2^-103 (Joldes, Muller & Popescu 2017 prove 3 u^2 for the sum and less than 8 u^2 for the product, u = 2^-53), as long as
-// nothing overflows or underflows. Compiled without fused operations.
+// A number as the unevaluated sum of two doubles: about 106 bits, straight-line code. Each operation below has a
+// relative error of at most 2^-103 (Joldes, Muller & Popescu 2017 prove 3 u^2 for the sum and less than 8 u^2 for the
+// product, u = 2^-53), as long as nothing overflows or underflows. Compiled without fused operations.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,9 @@ inline DoubleDouble exact_sum(double a, double b) {
     return {s, (a - (s - t)) + (b - t)};
 }
 
-inline DoubleDouble exact_difference(double a, double b) { return exact_sum(a, -b); }
+inline DoubleDouble exact_difference(double a, double b) {
+    return exact_sum(a, -b);
+}
 
 // The same for |a| >= |b|.
 inline DoubleDouble exact_sum_ordered(double a, double b) {
@@ -53,8 +55,12 @@ inline DoubleDouble operator+(const DoubleDouble& a, const DoubleDouble& b) {
     return exact_sum_ordered(v.hi, t.lo + v.lo);
 }
 
-inline DoubleDouble operator-(const DoubleDouble& a) { return {-a.hi, -a.lo}; }
-inline DoubleDouble operator-(const DoubleDouble& a, const DoubleDouble& b) { return a + -b; }
+inline DoubleDouble operator-(const DoubleDouble& a) {
+    return {-a.hi, -a.lo};
+}
+inline DoubleDouble operator-(const DoubleDouble& a, const DoubleDouble& b) {
+    return a + -b;
+}
 
 inline DoubleDouble operator*(const DoubleDouble& a, const DoubleDouble& b) {
     const DoubleDouble p = exact_product(a.hi, b.hi);
@@ -64,6 +70,8 @@ inline DoubleDouble operator*(const DoubleDouble& a, const DoubleDouble& b) {
 inline bool operator<(const DoubleDouble& a, const DoubleDouble& b) {
     return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo);
 }
-inline bool operator>(const DoubleDouble& a, const DoubleDouble& b) { return b < a; }
+inline bool operator>(const DoubleDouble& a, const DoubleDouble& b) {
+    return b < a;
+}
 
 }  // namespace quadrat::ccd

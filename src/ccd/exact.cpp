@@ -1,16 +1,16 @@
 // The coordinates are scaled to integers; all that follows is polynomials in t with integer coefficients.
 //
 // Vertex-face: with A, B, C the corners seen from the vertex, contact means 0 in the hull of A, B, C. It needs
-// f = det(A, B, C) = 0. At a root of f the vectors B x C, C x A, A x B are parallel; if they are not all zero, there is contact if
-// and only if no two of them are opposite, and any component in which one of them is not zero shows it. If all are zero, the
-// four points are on a line, and there is contact if and only if one of A.B, B.C, C.A is <= 0.
+// f = det(A, B, C) = 0. At a root of f the vectors B x C, C x A, A x B are parallel; if they are not all zero, there is
+// contact if and only if no two of them are opposite, and any component in which one of them is not zero shows it. If
+// all are zero, the four points are on a line, and there is contact if and only if one of A.B, B.C, C.A is <= 0.
 //
-// Edge-edge: with u, v the edges and d from the start of the first to the start of the second, f = det(u, v, d); the parallel vectors
-// are d x v, (u - d) x v, d x u, u x (v + d) (the sides on which the ends of each edge lie of the other), and on a line one end
-// must be inside the other edge: one of four dot products <= 0.
+// Edge-edge: with u, v the edges and d from the start of the first to the start of the second, f = det(u, v, d); the
+// parallel vectors are d x v, (u - d) x v, d x u, u x (v + d) (the sides on which the ends of each edge lie of the
+// other), and on a line one end must be inside the other edge: one of four dot products <= 0.
 //
-// If f is identically zero (planar motion, and every degenerate one), the state changes only at roots of those quadratics: the first
-// contact is at 0 or at one of them.
+// If f is identically zero (planar motion, and every degenerate one), the state changes only at roots of those
+// quadratics: the first contact is at 0 or at one of them.
 #include "ccd/exact.hpp"
 
 #include "ccd/filter.hpp"
@@ -127,7 +127,8 @@ class ExactQuery {
                     if (side(k, i).degree > 0) find_roots(side(k, i), tolerance, outside, roots);
             for (int i = 0; i < count(); ++i)
                 if (overlap(i).degree > 0) find_roots(overlap(i), tolerance, outside, roots);
-            std::stable_sort(roots.begin(), roots.end(), [](const Root& a, const Root& b) { return a.lower < b.lower; });
+            std::stable_sort(roots.begin(), roots.end(),
+                             [](const Root& a, const Root& b) { return a.lower < b.lower; });
         }
         for (const Root& root : roots)
             if (contact_at(root)) return root.lower;

@@ -5,8 +5,9 @@
 
 namespace quadrat::ccd {
 
-/// The time of the first contact, never late, early by at most the tolerance; infinity if there is none. Coordinates are
-/// finite. Handles everything, in some microseconds for usual coordinates.
-[[nodiscard]] double exact_impact_time(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance);
+/// The time of the first contact, never late, early by at most the tolerance; infinity if there is none. Coordinates
+/// are finite. Handles everything, in some microseconds for usual coordinates.
+[[nodiscard]] double exact_impact_time(ImpactKind kind, const FourPoints& start, const FourPoints& end,
+                                       double tolerance);
 
 }  // namespace quadrat::ccd

@@ -1,8 +1,10 @@
 // Three tests, each certain when it answers (docs/ccd.md, "The filter"):
-//  1. a fixed direction w with w . x > 0 for all difference vectors x of the two features at both ends of the step: the features
+//  1. a fixed direction w with w . x > 0 for all difference vectors x of the two features at both ends of the step: the
+//  features
 //     are apart during all of it, because the differences move on straight lines;
 //  2. the Bernstein coefficients of the coplanarity cubic, all beyond the error bound on one side;
-//  3. the step cut into intervals; each is free of roots by (2), or its side conditions exclude contact, or it brackets a root
+//  3. the step cut into intervals; each is free of roots by (2), or its side conditions exclude contact, or it brackets
+//  a root
 //     so narrowly that the side conditions, bounded over the bracket, accept or reject.
 // Vertex-face and edge-edge differ only in which vectors the cubic and the side conditions are made of.
 #include "ccd/filter.hpp"
@@ -46,7 +48,8 @@ bool axis_separates(const Difference* x, int count) {
     return false;
 }
 
-// Looks for a separating direction by Gilbert's method: w walks towards the point of the hull that is closest to the origin.
+// Looks for a separating direction by Gilbert's method: w walks towards the point of the hull that is closest to the
+// origin.
 bool some_direction_separates(const Difference* x, int count) {
     Vec3d w = x[0].p[0];
     for (int i = 0; i < count; ++i) w = w + (x[i].p[0] + x[i].p[1]);
@@ -126,7 +129,8 @@ class Search {
         : f_(f), error_(error), sides_(sides), tolerance_(tolerance) {}
 
     Verdict run(double& time) {
-        // A cubic that vanishes within its error cannot be decided by cutting: only the side conditions could exclude contact.
+        // A cubic that vanishes within its error cannot be decided by cutting: only the side conditions could exclude
+        // contact.
         const T plus = error_;
         const T minus = -error_;
         bool flat = true;
@@ -182,7 +186,8 @@ class Search {
         const double t = s + x * width;
         const double l = std::max(s, t - delta);
         const double r = std::min(e, t + delta);
-        // Free of roots before l and after r, with opposite signs: exactly the roots in [l, r] are left, and there is one.
+        // Free of roots before l and after r, with opposite signs: exactly the roots in [l, r] are left, and there is
+        // one.
         const Inside inside = sides_.inside(l, r, sizeof(T) > sizeof(double));
         if (inside == Inside::perhaps) {
             budget_ = 0;  // cutting will not help: the contact is on a border, as far as T can tell
@@ -206,7 +211,8 @@ class Search {
 template <class T>
 bool set_cubic(ImpactKind kind, const FourPoints& start, const FourPoints& end, Cubic<T>& f, double& error) {
     const bool faces = kind == ImpactKind::vertex_face;
-    return f.set(Moving<T>::difference(start, end, 1, 0), Moving<T>::difference(start, end, faces ? 2 : 3, faces ? 0 : 2),
+    return f.set(Moving<T>::difference(start, end, 1, 0),
+                 Moving<T>::difference(start, end, faces ? 2 : 3, faces ? 0 : 2),
                  Moving<T>::difference(start, end, faces ? 3 : 2, 0), error);
 }
 

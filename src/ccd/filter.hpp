@@ -1,4 +1,5 @@
-// Certified decisions in double precision: what nearly every query is answered by. Constants are derived in docs/ccd.md.
+// Certified decisions in double precision: what nearly every query is answered by. Constants are derived in
+// docs/ccd.md.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>
@@ -11,8 +12,8 @@ namespace quadrat::ccd {
 
 /// Unit roundoff of double.
 inline constexpr double roundoff = 0x1p-53;
-/// Any computed value of the coplanarity cubic on [0, 1] is off by at most this many units of roundoff, times the product of the
-/// largest components of its three vectors.
+/// Any computed value of the coplanarity cubic on [0, 1] is off by at most this many units of roundoff, times the
+/// product of the largest components of its three vectors.
 inline constexpr double cubic_steps = 160;
 /// The same for the quadratic side conditions, times the product of the largest components of their two vectors.
 inline constexpr double side_steps = 40;

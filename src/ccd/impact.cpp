@@ -18,7 +18,8 @@ using namespace ccd;
 
 void check(const ImpactOptions& options) {
     if (!(options.tolerance >= 1e-9 && options.tolerance <= 1))
-        throw Error(ErrorKind::bad_value, "the tolerance of an impact time must be in [1e-9, 1]", {.field = "tolerance"});
+        throw Error(ErrorKind::bad_value, "the tolerance of an impact time must be in [1e-9, 1]",
+                    {.field = "tolerance"});
     if (!(options.min_distance >= 0 && std::isfinite(options.min_distance)))
         throw Error(ErrorKind::bad_value, "must be finite and not negative", {.field = "min_distance"});
 }
@@ -54,11 +55,20 @@ double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, d
               ImpactStatistics& statistics) {
     double time = no_impact;
     switch (filter_impact(kind, start, end, tolerance, skip_separation, time)) {
-        case Verdict::separated: ++statistics.by_separation; return no_impact;
-        case Verdict::cubic: ++statistics.by_cubic; return no_impact;
-        case Verdict::miss: ++statistics.by_interval; return no_impact;
-        case Verdict::hit: ++statistics.by_interval; return time;
-        case Verdict::unknown: break;
+        case Verdict::separated:
+            ++statistics.by_separation;
+            return no_impact;
+        case Verdict::cubic:
+            ++statistics.by_cubic;
+            return no_impact;
+        case Verdict::miss:
+            ++statistics.by_interval;
+            return no_impact;
+        case Verdict::hit:
+            ++statistics.by_interval;
+            return time;
+        case Verdict::unknown:
+            break;
     }
     ++statistics.by_exact;
     return exact_impact_time(kind, start, end, tolerance);
@@ -71,8 +81,8 @@ Impact describe(ImpactKind kind, const FourPoints& start, const FourPoints& end,
     Impact r;
     r.time = time;
     r.barycentric = now.barycentric;
-    // With room between them the direction is between the closest points; in contact it is the plane's normal, on the side of the
-    // first feature at the start (or, if it started in the plane, against its motion).
+    // With room between them the direction is between the closest points; in contact it is the plane's normal, on the
+    // side of the first feature at the start (or, if it started in the plane, against its motion).
     Vec3d n = kind == ImpactKind::vertex_face ? cross(p[2] - p[1], p[3] - p[1]) : cross(p[1] - p[0], p[3] - p[2]);
     const auto relative = [&](const FourPoints& q) {
         Vec3d d = {{0, 0, 0}};
@@ -117,10 +127,10 @@ ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start
                               std::span<double> times, const ImpactOptions& options) {
     check(options);
     if (start.size() != end.size() || start.size() != times.size())
-        throw Error(ErrorKind::bad_shape, "start, end and times differ in length", {.index = std::min(start.size(), end.size())});
+        throw Error(ErrorKind::bad_shape, "start, end and times differ in length",
+                    {.index = std::min(start.size(), end.size())});
     for (std::size_t i = 0; i < start.size(); ++i)
-        if (!finite(start[i], end[i]))
-            throw Error(ErrorKind::bad_value, "a coordinate is not finite", {.index = i});
+        if (!finite(start[i], end[i])) throw Error(ErrorKind::bad_value, "a coordinate is not finite", {.index = i});
     ImpactStatistics statistics;
     statistics.queries = start.size();
     if (options.min_distance > 0) {

@@ -33,6 +33,7 @@ int variations(const BigInt (&b)[4]) {
 // Rounded down, by at most a relative 2^-49.
 double lower_double(const BigInt& n, const BigInt& d) {
     if (n.sign() <= 0) return 0;
+    if ((n - d).sign() == 0) return 1;
     const int shift = d.bits();
     const double q = n.to_double(shift) / d.to_double(shift);
     return std::max(0.0, q * (1 - 0x1p-50));
@@ -151,8 +152,8 @@ struct Isolation {
     std::size_t first;
     bool checked = false;  // f is known to have only simple roots
 
-    // The roots in the open interval (k, k + 1) / 2^depth, by Descartes' rule on the Bernstein coefficients b. False if f turned
-    // out to have a multiple root and its roots were taken from there.
+    // The roots in the open interval (k, k + 1) / 2^depth, by Descartes' rule on the Bernstein coefficients b. False if
+    // f turned out to have a multiple root and its roots were taken from there.
     bool open_interval(const BigInt (&b)[4], const BigInt& k, unsigned depth) {
         const int v = variations(b);
         if (v == 0) return true;
@@ -222,7 +223,8 @@ int sign_by_comparison(const Polynomial& g, const Root& root) {
     if (discriminant == 0) return side == 0 ? 0 : lead;
     if (side == 0) return -lead;
 
-    // rho: the root of g on that side of the vertex. outside(x): 1 beyond rho as seen from the vertex, 0 at rho, -1 inside.
+    // rho: the root of g on that side of the vertex. outside(x): 1 beyond rho as seen from the vertex, 0 at rho, -1
+    // inside.
     const auto outside = [&](const BigInt& n, const BigInt& d) {
         const int s = (n * md - mn * d).sign();  // x against the vertex
         return s * side <= 0 ? -1 : lead * sign_at(g, n, d);

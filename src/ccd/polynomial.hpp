@@ -1,8 +1,8 @@
-// Polynomials of degree <= 3 with integer coefficients, their real roots in [0, 1], and the exact sign of a second polynomial
-// of degree <= 2 at such a root. All by integer arithmetic, with a bounded number of operations: no refinement "until it
-// separates". The idea for the sign (docs/ccd.md, "The exact stage"): compare the root with the roots of the second polynomial g,
-// by the sign of f at a root of g, which is the sign of the linear remainder f mod g there, which is a comparison of two
-// rational numbers.
+// Polynomials of degree <= 3 with integer coefficients, their real roots in [0, 1], and the exact sign of a second
+// polynomial of degree <= 2 at such a root. All by integer arithmetic, with a bounded number of operations: no
+// refinement "until it separates". The idea for the sign (docs/ccd.md, "The exact stage"): compare the root with the
+// roots of the second polynomial g, by the sign of f at a root of g, which is the sign of the linear remainder f mod g
+// there, which is a comparison of two rational numbers.
 #pragma once
 
 #include "ccd/bigint.hpp"
@@ -28,9 +28,9 @@ struct Root {
     BigInt n;                        ///< numerator, or left
     BigInt d;                        ///< denominator > 0, or right
     unsigned depth = 0;
-    int before = 0;    ///< sign of `of` just right of left; its opposite just left of right
+    int before = 0;      ///< sign of `of` just right of left; its opposite just left of right
     bool narrow = true;  ///< the root lies in [lower, lower + 2^-40]
-    double lower = 0;  ///< never above the root, and below it by at most the tolerance that was asked for
+    double lower = 0;    ///< never above the root, and below it by at most the tolerance that was asked for
 };
 
 /// Tells that no root in [s, e] is of interest; a cheap test that saves exact work.
@@ -41,8 +41,8 @@ struct Ignore {
     bool operator()(double s, double e) const { return test && test(context, s, e); }
 };
 
-/// Appends the distinct roots of f in [0, 1] that are of interest, in ascending order. f is not the zero polynomial and must
-/// outlive the roots.
+/// Appends the distinct roots of f in [0, 1] that are of interest, in ascending order. f is not the zero polynomial and
+/// must outlive the roots.
 void find_roots(const Polynomial& f, double tolerance, const Ignore& ignore, std::vector<Root>& roots);
 
 /// The sign of g at n / d, d > 0.

@@ -1,5 +1,6 @@
-// Every candidate for the closest pair is computed (projections on faces, lines and ends) and the best one wins: no region tree
-// that a degenerate triangle could lead astray. Based on the usual closed forms; nothing from GSH but the list of 15 tests.
+// Every candidate for the closest pair is computed (projections on faces, lines and ends) and the best one wins: no
+// region tree that a degenerate triangle could lead astray. Based on the usual closed forms; nothing from GSH but the
+// list of 15 tests.
 #include <quadrat/ccd/proximity.hpp>
 
 #include "ccd/exact.hpp"
@@ -12,7 +13,9 @@ namespace {
 
 using namespace ccd;
 
-double clamp01(double x) { return x > 0 ? (x < 1 ? x : 1.0) : 0.0; }  // NaN becomes 0
+double clamp01(double x) {
+    return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
+}  // NaN becomes 0
 
 // The parameter on a + s (b - a) that is closest to p.
 double project(const Vec3d& p, const Vec3d& a, const Vec3d& b) {
@@ -93,7 +96,8 @@ bool triangles_intersect(const std::array<Vec3d, 3>& a, const std::array<Vec3d, 
         if (std::max({a[0][k], a[1][k], a[2][k]}) < std::min({b[0][k], b[1][k], b[2][k]})) return false;
         if (std::max({b[0][k], b[1][k], b[2][k]}) < std::min({a[0][k], a[1][k], a[2][k]})) return false;
     }
-    // They share a point if and only if an edge of one meets the other: a moving point on that edge against a face at rest.
+    // They share a point if and only if an edge of one meets the other: a moving point on that edge against a face at
+    // rest.
     for (int side = 0; side < 2; ++side) {
         const auto& t = side == 0 ? a : b;
         const auto& o = side == 0 ? b : a;
@@ -109,7 +113,8 @@ bool triangles_intersect(const std::array<Vec3d, 3>& a, const std::array<Vec3d, 
 std::optional<ClosestTriangles> closest_triangles(const std::array<Vec3d, 3>& a, const std::array<Vec3d, 3>& b,
                                                   double max_distance) {
     ClosestTriangles best;
-    const auto take = [&](double distance, const Vec3d& x, const Vec3d& y, std::array<double, 3> wa, std::array<double, 3> wb) {
+    const auto take = [&](double distance, const Vec3d& x, const Vec3d& y, std::array<double, 3> wa,
+                          std::array<double, 3> wb) {
         if (distance < best.distance) best = {distance, x, y, wa, wb};
     };
     for (std::size_t i = 0; i < 3; ++i) {

@@ -1,6 +1,6 @@
-// The side conditions of a query, bounded over intervals of time: which side of each other's planes the features lie on. They are the
-// components of the parallel vectors of exact.cpp, in double and, where that leaves the sign open, in double-double, with the error
-// bounds of docs/ccd.md.
+// The side conditions of a query, bounded over intervals of time: which side of each other's planes the features lie
+// on. They are the components of the parallel vectors of exact.cpp, in double and, where that leaves the sign open, in
+// double-double, with the error bounds of docs/ccd.md.
 #pragma once
 
 #include "ccd/double_double.hpp"
@@ -55,7 +55,8 @@ struct Quadratic {
 
     void set(const Moving<T>& x, const Moving<T>& y, int i, int j) {
         q[0] = x.p[0][i] * y.p[0][j] - x.p[0][j] * y.p[0][i];
-        q[1] = T(0.5) * ((x.p[0][i] * y.p[1][j] - x.p[0][j] * y.p[1][i]) + (x.p[1][i] * y.p[0][j] - x.p[1][j] * y.p[0][i]));
+        q[1] = T(0.5) *
+               ((x.p[0][i] * y.p[1][j] - x.p[0][j] * y.p[1][i]) + (x.p[1][i] * y.p[0][j] - x.p[1][j] * y.p[0][i]));
         q[2] = x.p[1][i] * y.p[1][j] - x.p[1][j] * y.p[1][i];
     }
 
@@ -95,8 +96,8 @@ class SideConditions {
 
     [[nodiscard]] int count() const { return count_; }
 
-    /// The sign of component k of the i-th condition if it is certain over all of [s, e], otherwise 0. `fine` looks closer, in
-    /// double-double, where double does not decide.
+    /// The sign of component k of the i-th condition if it is certain over all of [s, e], otherwise 0. `fine` looks
+    /// closer, in double-double, where double does not decide.
     [[nodiscard]] int sign(int k, int i, double s, double e, bool fine) {
         const int rough = g_[k][i].sign(s, e, roundoff * size_[i]);
         if (rough != 0 || !fine || !(size_[i] < no_impact)) return rough;

@@ -1,7 +1,8 @@
-// Bisection in time with a Lipschitz bound. The distance D(t) of two convex features changes no faster than L, the largest relative
-// displacement of a pair of their corners, so over [s, e] it is at least (D(s) + D(e) - L (e - s)) / 2. Intervals whose bound is
-// above the distance are dropped, the others are halved, left first. Unlike a cubic with an offset this needs no square roots
-// of polynomials and has no degenerate cases; unlike additive CCD it is not early by a share of the gap.
+// Bisection in time with a Lipschitz bound. The distance D(t) of two convex features changes no faster than L, the
+// largest relative displacement of a pair of their corners, so over [s, e] it is at least (D(s) + D(e) - L (e - s))
+// / 2. Intervals whose bound is above the distance are dropped, the others are halved, left first. Unlike a cubic with
+// an offset this needs no square roots of polynomials and has no degenerate cases; unlike additive CCD it is not early
+// by a share of the gap.
 #include "ccd/separation.hpp"
 
 #include <quadrat/ccd/proximity.hpp>
@@ -43,7 +44,8 @@ struct Search {
 
 }  // namespace
 
-double separation_time(ImpactKind kind, const FourPoints& start, const FourPoints& end, double distance, double tolerance) {
+double separation_time(ImpactKind kind, const FourPoints& start, const FourPoints& end, double distance,
+                       double tolerance) {
     Search search{kind, start, end, distance, tolerance};
     const std::size_t first = kind == ImpactKind::vertex_face ? 1 : 2;
     double size = 0;

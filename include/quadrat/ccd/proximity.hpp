@@ -1,5 +1,5 @@
-// Closest points and distances of vertices, faces, edges and triangles at rest (GSH 3.4, "static collision detection"), and an exact
-// intersection test of triangles. Degenerate triangles and edges are legal everywhere.
+// Closest points and distances of vertices, faces, edges and triangles at rest (GSH 3.4, "static collision detection"),
+// and an exact intersection test of triangles. Degenerate triangles and edges are legal everywhere.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>
@@ -20,8 +20,8 @@ struct Closest {
     std::array<double, 4> barycentric = {};
 };
 
-/// The closest points of a vertex and a face, or of two edges. In floating point: `first` and `second` are points of the
-/// features up to rounding, so the distance is never too small; it exceeds the true one by rounding only.
+/// The closest points of a vertex and a face, or of two edges. In floating point: `first` and `second` are points of
+/// the features up to rounding, so the distance is never too small; it exceeds the true one by rounding only.
 [[nodiscard]] Closest closest_points(ImpactKind kind, const FourPoints& points);
 
 /// The closest points, or nothing if they are farther apart than max_distance.

@@ -1,0 +1,51 @@
+// The features of all meshes in one numbering, and their boxes over the step.
+#pragma once
+
+#include <quadrat/ccd/contacts.hpp>
+
+#include "base/array.hpp"
+
+namespace quadrat::ccd {
+
+/// A vertex at both ends of the step, in one cache line.
+struct alignas(64) Trace {
+    double start[3];
+    double end[3];
+    double unused[2];
+};
+
+struct Features {
+    base::Array<Trace> vertices;              ///< of all meshes
+    std::vector<std::uint32_t> mesh;          ///< of each vertex
+    std::vector<std::uint32_t> first_vertex;  ///< of each mesh
+    std::vector<std::uint32_t> first_face;    ///< of each mesh
+    std::vector<std::uint32_t> first_edge;    ///< of each mesh
+    std::vector<std::uint32_t> used;          ///< vertices of triangles, segments and points, ascending
+    std::vector<Triangle> faces;
+    std::vector<std::array<std::uint32_t, 2>> edges;  ///< of triangles and segments
+    std::vector<std::uint32_t> free_points;           ///< vertices that are only points
+    std::vector<std::uint32_t> free_edges;            ///< edges that are only segments
+    bool moves = false;
+};
+
+/// Checks the meshes and numbers their features.
+[[nodiscard]] Features make_features(std::span<const MovingMesh> meshes);
+
+/// Boxes of features over the step, grown by `grow` on all sides, rounded outwards to float. `exact` if nothing was
+/// rounded.
+struct FeatureBoxes {
+    base::Array<Box3f> boxes;
+    bool exact = true;
+
+    [[nodiscard]] std::span<const Box3f> view() const { return {boxes.data(), boxes.size()}; }
+};
+void vertex_boxes(const Features& f, std::span<const std::uint32_t> vertices, double grow, Executor* executor,
+                  FeatureBoxes& out);
+void face_boxes(const Features& f, double grow, Executor* executor, FeatureBoxes& out);
+void edge_boxes(const Features& f, std::span<const std::uint32_t> edges, double grow, Executor* executor,
+                FeatureBoxes& out);
+
+/// The box of up to four vertices over the step, in double.
+[[nodiscard]] Box3d trace_box(const Features& f, const std::uint32_t* vertices, int count, double grow);
+
+}  // namespace quadrat::ccd

@@ -1,0 +1,26 @@
+// Files of continuous collision queries with their exact answers: eight rows a query (four points at the start, then at
+// the end), columns x-numerator, x-denominator, y.., z.., truth. Each quotient is exactly a double; numerators and
+// denominators may be longer than 64 bits. Used by the command line, tests and benchmarks.
+#pragma once
+
+#include <quadrat/ccd/impact.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quadrat::ccd {
+
+struct FileQuery {
+    FourPoints start;
+    FourPoints end;
+    bool truth = false;
+    std::size_t line = 0;  ///< of its first row, from 1
+};
+
+/// Throws Error that names file, line and column.
+[[nodiscard]] std::vector<FileQuery> read_query_file(const std::string& path);
+[[nodiscard]] std::vector<FileQuery> parse_queries(std::string_view text);
+
+}  // namespace quadrat::ccd
