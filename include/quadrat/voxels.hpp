@@ -2,3 +2,5 @@
 #pragma once
 
 #include <quadrat/voxels/perfect_hash.hpp>
+#include <quadrat/voxels/sparse_voxels.hpp>
+#include <quadrat/voxels/voxel_index.hpp>

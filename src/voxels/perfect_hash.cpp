@@ -98,7 +98,8 @@ class Builder {
     Shape shape_for(std::uint64_t offsets, unsigned variant, bool below, std::uint64_t seed) const {
         Shape s = base_;
         const Sizes table = voxels::table_sizes(E, cells_, variant);
-        const Sizes offset = voxels::offset_sizes(E, offsets, table, reach_, below);
+        Sizes offset = voxels::offset_sizes(E, offsets, table, reach_, below);
+        if (!below) cover(offset, table, std::max<std::uint64_t>(4 * offsets, 4096));
         std::uint32_t widest = 1;
         for (int a = 0; a < E; ++a) {
             s.table[a] = table[a];
@@ -115,6 +116,18 @@ class Builder {
         s.linear = E != D || options_.random_matrices;
         if (s.linear) random_matrices(s, seed);
         return s;
+    }
+
+    // Widens the offset table until its product with the table covers the domain on every axis, if `limit` entries allow it.
+    void cover(Sizes& offset, const Sizes& table, std::uint64_t limit) const {
+        Sizes wide = offset;
+        for (int a = 0; a < E; ++a)
+            while (std::uint64_t{table[a]} * wide[a] < reach_[a] || std::gcd(table[a], wide[a]) != 1) {
+                const std::uint32_t enough = (reach_[a] + table[a] - 1) / table[a];
+                wide[a] = std::max(wide[a] + 1, enough);
+                if (wide[a] > limit) return;
+            }
+        if (voxels::product(wide) <= limit) offset = wide;
     }
 
     // Random coefficients below 2^16, coprime to the sizes; for 3D -> 2D only the last column (section 7.2), with
@@ -188,8 +201,8 @@ class Builder {
         // Large sets are all alike: seeds and shapes of the table matter for small ones.
         const bool medium = positions_.size() > 400000, large = positions_.size() > 2000000;
         const int seeds = std::min(options_.attempts, large ? 1 : medium ? 2 : options_.attempts);
-        const unsigned variants = large ? 1 : medium ? 2 : 3;
-        const auto evictions = std::uint64_t{large ? 300u : 1000u};
+        const unsigned variants = large || positions_.size() < 20000 ? 1 : medium ? 2 : 3;
+        const auto evictions = std::min<std::uint64_t>(10 + positions_.size() / 100, large ? 300 : 1000);
         for (int step = 0; step < 12 && high - low > std::max(1.0, (large ? 0.02 : 0.007) * high); ++step) {
             base::check_in(options_.watch, static_cast<std::size_t>(step), 12);
             // Starts near what random data reaches.

@@ -193,7 +193,7 @@ bool Placement::evict_for(std::uint32_t q, std::vector<std::uint32_t>& pending) 
         best_cost = cost;
         best = offset;
     };
-    constexpr int enough = 512;  // candidates with one victim
+    constexpr int enough = 256;  // candidates with one victim
     int seen = 0;
     scan(q, [&](const Row* rows, std::size_t at, std::uint64_t mask, Triple base) {
         std::uint64_t once = 0, twice = 0;
@@ -210,7 +210,7 @@ bool Placement::evict_for(std::uint32_t q, std::vector<std::uint32_t>& pending) 
         return false;
     });
     if (seen < 16)
-        for (int t = 0; t < 2000; ++t)
+        for (int t = 0; t < 200; ++t)
             consider(Triple::of(random_.below(buckets_.steps[0]), random_.below(buckets_.steps[1]),
                                 random_.below(buckets_.steps[2])));
     best_cost = std::numeric_limits<std::uint64_t>::max();

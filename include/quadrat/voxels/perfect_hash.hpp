@@ -119,6 +119,14 @@ class PerfectHash {
         return place_linear(local);
     }
 
+    /// Starts loading the offset that place() will need; only a hint.
+    void prefetch(const std::array<std::uint32_t, D>& local) const {
+        if (linear_) return;
+        std::uint32_t bucket = offset_[E - 1].remainder(local[E - 1]);
+        for (int a = E - 2; a >= 0; --a) bucket = bucket * offset_[a].divisor + offset_[a].remainder(local[a]);
+        __builtin_prefetch(offsets_.get() + (std::uint64_t{bucket} * entry_bits_ >> 3));
+    }
+
     [[nodiscard]] std::uint32_t slots() const { return slots_; }
     [[nodiscard]] std::uint32_t buckets() const { return buckets_; }
     [[nodiscard]] std::uint32_t entries() const { return entries_; }
@@ -142,6 +150,7 @@ class PerfectHash {
     [[nodiscard]] std::array<std::uint32_t, D> position(const Place& place) const;
     /// The offset table: buckets() entries of E * offset_bits() bits, x lowest, without gaps, then 8 bytes of padding.
     [[nodiscard]] std::span<const std::uint8_t> offsets() const { return {offsets_.get(), offsets_bytes_}; }
+    [[nodiscard]] const std::shared_ptr<const std::uint8_t>& owner() const { return offsets_; }
     [[nodiscard]] double offset_bits_per_entry() const {
         return entries_ ? static_cast<double>(E * bits_) * buckets_ / entries_ : 0.0;
     }

@@ -1,0 +1,32 @@
+// Small helpers of the sparsity encodings (Lefebvre & Hoppe 2006, section 5).
+#pragma once
+
+#include <quadrat/voxels/voxel_index.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace quadrat::voxels {
+
+/// Bits to write 0 .. values - 1; at least 1.
+[[nodiscard]] inline int bits_for(std::uint64_t values) {
+    int bits = 1;
+    while (bits < 63 && (std::uint64_t{1} << bits) < values) ++bits;
+    return bits;
+}
+
+template <int D>
+[[nodiscard]] std::uint32_t hash_local(const std::array<std::uint32_t, D>& p, std::uint32_t k) {
+    return position_hash(p[0], p[1], D == 3 ? p[D - 1] : 0, k);
+}
+
+/// Bricks of 64 positions that hold at least one of the positions.
+template <int D>
+[[nodiscard]] std::uint64_t count_bricks(std::span<const Voxel<D>> positions);
+
+/// The chance that every slot finds a parameter k of 256 with an 8-bit h_k of its own, when `cells` positions of the
+/// domain share `slots` slots (the appendix of the paper, with its missing square root).
+[[nodiscard]] double position_hash_chance(double cells, double slots);
+
+}  // namespace quadrat::voxels

@@ -1,0 +1,51 @@
+#include <quadrat/voxels/sparse_voxels.hpp>
+
+namespace quadrat {
+
+std::size_t size_of(ValueType type) {
+    constexpr std::size_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return sizes[static_cast<int>(type)];
+}
+
+const char* name(ValueType type) {
+    constexpr const char* names[] = {"bytes", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f32", "f64"};
+    return names[static_cast<int>(type)];
+}
+
+template <int D>
+Channel& VoxelGrid<D>::add_channel(std::string name, ValueType type, std::uint32_t components) {
+    if (channel(name)) throw Error(ErrorKind::duplicate, "a channel of this name exists", {.field = name});
+    if (name.empty() || name.size() > 23)
+        throw Error(ErrorKind::bad_value, "names of channels have 1 to 23 bytes", {.field = name});
+    if (components < 1 || components > 4096)
+        throw Error(ErrorKind::bad_value, "a channel has 1 to 4096 components", {.field = name});
+    Channel c{std::move(name), type, components, {}};
+    c.buffer = Buffer::zeros(index.values() * c.value_bytes());
+    return channels.emplace_back(std::move(c));
+}
+
+template <int D>
+Channel& VoxelGrid<D>::add_channel(std::string name, ValueType type, std::uint32_t components,
+                                   std::span<const Voxel<D>> positions, std::span<const std::byte> rows) {
+    const std::size_t width = size_of(type) * components;
+    if (rows.size() != positions.size() * width)
+        throw Error(ErrorKind::bad_shape, "positions and values differ in number", {.field = name});
+    Channel& c = add_channel(std::move(name), type, components);
+    constexpr std::size_t block = 256;
+    std::uint32_t places[block];
+    for (std::size_t begin = 0; begin < positions.size(); begin += block) {
+        const std::size_t count = std::min(block, positions.size() - begin);
+        index.find(positions.subspan(begin, count), std::span(places, count));
+        for (std::size_t i = 0; i < count; ++i) {
+            if (places[i] == VoxelIndex<D>::absent)
+                throw Error(ErrorKind::bad_value, "this position is not stored", {.index = begin + i});
+            std::memcpy(c.buffer.data.get() + places[i] * width, rows.data() + (begin + i) * width, width);
+        }
+    }
+    return c;
+}
+
+template struct VoxelGrid<2>;
+template struct VoxelGrid<3>;
+
+}  // namespace quadrat
