@@ -1,6 +1,8 @@
 #include "neighbor_methods.hpp"
 
 #include <quadrat/cells/brute_force.hpp>
+#include <quadrat/cells/hierarchical_hash.hpp>
+#include <quadrat/cells/uniform_hash.hpp>
 
 #include "verb.hpp"
 
@@ -19,6 +21,21 @@ class BruteNeighbors final : public NeighborFinder<D, T> {
   private:
     BruteForce<D, T> brute_;
     T radius_;
+};
+
+// For structures that take the points and give the lists in one call.
+template <int D, class T, class Structure>
+class OneCallNeighbors final : public NeighborFinder<D, T> {
+  public:
+    explicit OneCallNeighbors(const NeighborSettings<D, T>& settings)
+        : structure_({.executor = settings.executor}), radius_(settings.radius) {}
+    void build(std::span<const Vec<D, T>> points) override { points_ = points; }
+    void find(NeighborList& out) override { structure_.find_neighbors(points_, radius_, out); }
+
+  private:
+    Structure structure_;
+    T radius_;
+    std::span<const Vec<D, T>> points_;
 };
 
 template <int D, class T>
@@ -71,6 +88,8 @@ std::unique_ptr<NeighborFinder<D, T>> make_neighbor_finder(const std::string& me
     only_plain(settings.k > 0, "--k");
     only_plain(settings.skin > 0, "--skin");
     if (method == "brute") return std::make_unique<BruteNeighbors<D, T>>(settings);
+    if (method == "uniform") return std::make_unique<OneCallNeighbors<D, T, UniformHash<D, T>>>(settings);
+    if (method == "hsh") return std::make_unique<OneCallNeighbors<D, T, HierarchicalHash<D, T>>>(settings);
     throw UsageError("--method: unknown method '" + method + "'");
 }
 

@@ -11,7 +11,7 @@
 
 namespace quadrat::cli {
 
-inline constexpr std::array neighbor_methods = {"brute", "cell-index"};
+inline constexpr std::array neighbor_methods = {"brute", "uniform", "hsh", "cell-index"};
 
 template <int D, class T>
 struct NeighborSettings {

@@ -1,7 +1,10 @@
 #include "pair_methods.hpp"
 
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
+#include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/cells/brute_force.hpp>
+#include <quadrat/cells/hierarchical_hash.hpp>
+#include <quadrat/cells/uniform_hash.hpp>
 
 #include <algorithm>
 
@@ -99,6 +102,9 @@ std::string resolve_pair_method(const std::string& method) {
 template <int D, class T>
 std::unique_ptr<PairFinder<D, T>> make_pair_finder(const std::string& method, const PairSettings& settings) {
     if (method == "brute") return std::make_unique<BrutePairs<D, T>>(settings);
+    if (method == "uniform") return make<D, T, UniformHash<D, T>>(settings);
+    if (method == "multilevel") return make<D, T, MultilevelHash<D, T>>(settings);
+    if (method == "hsh") return make<D, T, HierarchicalHash<D, T>>(settings);
     if (method == "hhg") return make<D, T, HashGridHierarchy<D, T>>(settings);
     throw UsageError("--method: unknown method '" + method + "'");
 }
