@@ -1,0 +1,255 @@
+// quadrat collide: continuous contact of meshes given at the start and the end of a step, and files of single queries
+// with their exact answers.
+#include <quadrat/ccd.hpp>
+#include <quadrat/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+
+#include "ccd/query_file.hpp"
+#include "io/mesh.hpp"
+#include "verb.hpp"
+
+namespace quadrat::cli {
+namespace {
+
+struct CollideOptions {
+    std::vector<std::string> meshes;
+    std::vector<std::string> with;
+    std::vector<std::string> queries;
+    std::string kind = "auto";
+    std::string out;
+    double distance = 0;
+    double tolerance = 1e-6;
+    unsigned threads = 1;
+    bool no_self = false;
+    bool json = false;
+};
+
+constexpr const char* kind_names[] = {"vertex-face", "edge-edge", "vertex-edge", "vertex-vertex"};
+
+// The shortest text that reads back as the same number.
+std::string number(double x) {
+    return std::isfinite(x) ? Json(x).dump() : "inf";
+}
+
+// Numbers with commas between them.
+template <class Values>
+std::string row(const Values& values) {
+    std::string text;
+    for (const auto& v : values) text += (text.empty() ? "" : ",") + Json(v).dump();
+    return text;
+}
+
+ImpactKind kind_of(const CollideOptions& options, const std::string& file) {
+    if (options.kind == "edge-edge") return ImpactKind::edge_edge;
+    if (options.kind == "vertex-face") return ImpactKind::vertex_face;
+    if (file.find("edge-edge") != std::string::npos) return ImpactKind::edge_edge;
+    if (file.find("vertex-face") != std::string::npos) return ImpactKind::vertex_face;
+    throw UsageError("--queries: the path of " + file + " says neither vertex-face nor edge-edge; add --kind");
+}
+
+// The time of each query is the median of several runs over all of them.
+void run_queries(const CollideOptions& options) {
+    struct Entry {
+        ImpactKind kind;
+        ccd::FileQuery query;
+    };
+    std::vector<Entry> entries;
+    for (const std::string& file : options.queries) {
+        const ImpactKind kind = kind_of(options, file);
+        for (const ccd::FileQuery& q : ccd::read_query_file(file)) entries.push_back({kind, q});
+    }
+    const ImpactOptions impact{.tolerance = options.tolerance, .min_distance = options.distance};
+    constexpr std::size_t runs = 5;
+    std::vector<std::array<double, runs>> nanoseconds(entries.size());
+    std::vector<double> times(entries.size());
+    for (std::size_t r = 0; r <= runs; ++r) {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            times[i] = impact_time(entries[i].kind, entries[i].query.start, entries[i].query.end, impact);
+            const auto end = std::chrono::steady_clock::now();
+            if (r > 0) nanoseconds[i][r - 1] = std::chrono::duration<double, std::nano>(end - begin).count();
+        }
+    }
+    std::size_t truth = 0, reported = 0, false_positive = 0, false_negative = 0;
+    std::vector<double> each;
+    double sum = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const bool hit = times[i] <= 1;
+        truth += entries[i].query.truth;
+        reported += hit;
+        false_positive += hit && !entries[i].query.truth;
+        false_negative += !hit && entries[i].query.truth;
+        std::sort(nanoseconds[i].begin(), nanoseconds[i].end());
+        each.push_back(nanoseconds[i][runs / 2]);
+        sum += each.back();
+    }
+    std::sort(each.begin(), each.end());
+    const auto at = [&](double share) {
+        return each.empty() ? 0.0
+                            : each[std::min(each.size() - 1,
+                                            static_cast<std::size_t>(share * static_cast<double>(each.size())))];
+    };
+    const double mean = each.empty() ? 0 : sum / static_cast<double>(each.size());
+    if (!options.out.empty()) {
+        std::ofstream file(options.out);
+        file << "query,truth,time\n";
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            file << i << (entries[i].query.truth ? ",1," : ",0,") << number(times[i]) << "\n";
+        file.flush();
+        if (!file) throw Error(ErrorKind::cannot_write, "cannot write", {.file = options.out});
+    }
+    if (options.json) {
+        const Json json = {{"queries", entries.size()},
+                           {"truth_positive", truth},
+                           {"reported_positive", reported},
+                           {"false_positive", false_positive},
+                           {"false_negative", false_negative},
+                           {"ns_per_query", mean},
+                           {"ns_median", at(0.5)},
+                           {"ns_p999", at(0.999)}};
+        std::printf("%s\n", json.dump(2).c_str());
+    } else {
+        std::printf("%s queries: %s contacts in truth, %s reported, %s false positives, %s false negatives\n",
+                    grouped(entries.size()).c_str(), grouped(truth).c_str(), grouped(reported).c_str(),
+                    grouped(false_positive).c_str(), grouped(false_negative).c_str());
+        std::printf("%.0f ns per query (median %.0f, 99.9 %% %.0f)\n", mean, at(0.5), at(0.999));
+    }
+}
+
+struct Moving {
+    io::Mesh start, end;
+};
+
+Moving read_moving(const std::string& from, const std::string& to) {
+    Moving m{io::read_mesh(from), io::read_mesh(to)};
+    for (const auto& [mesh, path] : {std::pair{&m.start, &from}, {&m.end, &to}})
+        if (mesh->triangles.empty()) throw Error(ErrorKind::bad_shape, "the mesh has no triangles", {.file = *path});
+    if (m.start.vertices.size() != m.end.vertices.size())
+        throw Error(ErrorKind::bad_shape,
+                    std::to_string(m.end.vertices.size()) + " vertices, but " +
+                        std::to_string(m.start.vertices.size()) + " at the start of the step",
+                    {.file = to});
+    for (std::size_t i = 0; i < std::max(m.start.triangles.size(), m.end.triangles.size()); ++i)
+        if (i >= m.start.triangles.size() || i >= m.end.triangles.size() ||
+            !(m.start.triangles[i] == m.end.triangles[i]))
+            throw Error(ErrorKind::bad_shape, "the triangles differ from those at the start of the step",
+                        {.file = to, .index = i});
+    for (const auto& [mesh, path] : {std::pair{&m.start, &from}, {&m.end, &to}})
+        for (std::size_t i = 0; i < mesh->vertices.size(); ++i)
+            for (const double x : mesh->vertices[i].v)
+                if (!std::isfinite(x))
+                    throw Error(ErrorKind::bad_value, "a coordinate is not finite", {.file = *path, .index = i});
+    return m;
+}
+
+Json contact_json(const Contact& c) {
+    return {{"time", c.time},
+            {"kind", kind_names[static_cast<int>(c.kind)]},
+            {"meshes", c.meshes},
+            {"features", c.features},
+            {"vertices", c.vertices},
+            {"barycentric", c.barycentric},
+            {"points",
+             {{c.points[0][0], c.points[0][1], c.points[0][2]}, {c.points[1][0], c.points[1][1], c.points[1][2]}}},
+            {"normal", {c.normal[0], c.normal[1], c.normal[2]}},
+            {"distance", c.distance}};
+}
+
+void write_contacts(const std::string& path, const ContactList& list) {
+    std::ofstream file(path);
+    if (path.ends_with(".json")) {
+        Json all = Json::array();
+        for (const Contact& c : list) all.push_back(contact_json(c));
+        file << all.dump(1) << '\n';
+    } else {
+        file << "time,kind,mesh_a,mesh_b,feature_a,feature_b,v0,v1,v2,v3,w0,w1,w2,w3,ax,ay,az,bx,by,bz,nx,ny,nz,"
+                "distance\n";
+        for (const Contact& c : list)
+            file << number(c.time) << ',' << kind_names[static_cast<int>(c.kind)] << ',' << row(c.meshes) << ','
+                 << row(c.features) << ',' << row(c.vertices) << ',' << row(c.barycentric) << ',' << row(c.points[0].v)
+                 << ',' << row(c.points[1].v) << ',' << row(c.normal.v) << ',' << number(c.distance) << '\n';
+    }
+    file.flush();
+    if (!file) throw Error(ErrorKind::cannot_write, "cannot write", {.file = path});
+}
+
+void run_meshes(const CollideOptions& options) {
+    if (!options.out.empty() && !options.out.ends_with(".csv") && !options.out.ends_with(".json"))
+        throw Error(ErrorKind::unsupported, "unknown ending: expected .csv or .json", {.file = options.out});
+    Progress progress("reading");
+    Timer timer;
+    std::vector<Moving> files;
+    files.push_back(read_moving(options.meshes[0], options.meshes[1]));
+    if (!options.with.empty()) files.push_back(read_moving(options.with[0], options.with[1]));
+    std::vector<MovingMesh> meshes;
+    for (const Moving& m : files)
+        meshes.push_back({.triangles = m.start.triangles, .start = m.start.vertices, .end = m.end.vertices});
+    const double read = timer.lap();
+    progress.now("colliding");
+    const auto executor = options.threads == 1 ? nullptr : make_executor(options.threads);
+    const ContactList list =
+        find_contacts(meshes, {.min_distance = options.distance,
+                               .tolerance = options.tolerance,
+                               .scope = options.no_self ? ContactScope::between : ContactScope::all,
+                               .executor = executor.get()});
+    const double find = timer.lap();
+    if (!options.out.empty()) write_contacts(options.out, list);
+    if (options.json) {
+        Json json = {{"contacts", list.size()},
+                     {"candidates", list.candidates},
+                     {"earliest", list.empty() ? Json(nullptr) : Json(list.earliest)},
+                     {"threads", options.threads},
+                     {"seconds", {{"read", read}, {"find", find}}},
+                     {"decided_by",
+                      {{"separation", list.statistics.by_separation},
+                       {"cubic", list.statistics.by_cubic},
+                       {"interval", list.statistics.by_interval},
+                       {"exact", list.statistics.by_exact}}},
+                     {"peak_rss_bytes", peak_rss_bytes()}};
+        std::printf("%s\n", json.dump(2).c_str());
+    } else {
+        std::printf("%s contacts among %s candidate pairs of features\n", grouped(list.size()).c_str(),
+                    grouped(list.candidates).c_str());
+        if (!list.empty()) std::printf("the first at %.9f of the step\n", list.earliest);
+        std::printf("read %.3f s, find %.3f s\n", read, find);
+    }
+}
+
+}  // namespace
+
+void add_collide(CLI::App& app) {
+    CLI::App* verb =
+        add_verb(app, "collide", "Continuous contact of meshes between the start and the end of a step",
+                 "  quadrat collide a0.obj a1.obj --with b0.obj b1.obj --distance 0.001 --out contacts.csv");
+    const auto options = std::make_shared<CollideOptions>();
+    verb->add_option("meshes", options->meshes, "mesh at the start and at the end of the step (.obj .ply)")
+        ->expected(0, 2);
+    verb->add_option("--with", options->with, "a second mesh at the start and at the end")->expected(2);
+    verb->add_option("--queries", options->queries, "files of single queries with exact answers (.csv)");
+    verb->add_option("--kind", options->kind, "of the queries: vertex-face, edge-edge, or auto by the path");
+    verb->add_option("--distance", options->distance, "contact is being this close or closer (default 0: touching)");
+    verb->add_option("--tolerance", options->tolerance, "of the times, as a share of the step (default 1e-6)");
+    verb->add_flag("--no-self", options->no_self, "only between the two meshes");
+    verb->add_option("--threads", options->threads, "0: one per processor (default 1)");
+    verb->add_option("-o,--out", options->out, "contacts, .csv or .json");
+    verb->add_flag("--json", options->json, "print one JSON object");
+    verb->callback([options] {
+        if (options->kind != "auto" && options->kind != "vertex-face" && options->kind != "edge-edge")
+            throw UsageError("--kind: expected vertex-face, edge-edge or auto");
+        if (!options->queries.empty()) {
+            if (!options->meshes.empty()) throw UsageError("--queries takes no meshes");
+            run_queries(*options);
+            return;
+        }
+        if (options->meshes.size() != 2)
+            throw UsageError("two meshes are needed: at the start and at the end of the step");
+        run_meshes(*options);
+    });
+}
+
+}  // namespace quadrat::cli

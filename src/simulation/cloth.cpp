@@ -1,0 +1,314 @@
+// One step: predict positions under gravity; find all features that could come within the thickness (find_candidates on
+// the swept boxes) and measure their distances at the start; solve stretch, bending and contact together by XPBD
+// (Macklin et al. 2016), contacts as linear inequalities along the closest direction; then prove the motion free of
+// contact with the exact continuous test. What is not free is shortened, and after a few rounds stopped. Standing still
+// is free of contact because the start was, so the loop ends, and by induction no step ever lets a triangle through.
+#include <quadrat/simulation/cloth.hpp>
+
+#include <quadrat/ccd.hpp>
+#include <quadrat/error.hpp>
+
+#include "base/parallel.hpp"
+#include "ccd/vector.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace quadrat {
+namespace {
+
+using ccd::cross;
+using ccd::dot;
+using ccd::norm;
+using ccd::operator+;
+using ccd::operator-;
+using ccd::operator*;
+
+struct Spring {
+    std::uint32_t a, b;
+    double length;
+    double compliance;
+};
+
+struct Body {
+    std::vector<Triangle> triangles;
+    std::vector<Vec3d> now;
+    std::vector<Vec3d> next;
+};
+
+// Four vertices of world numbering (mesh, vertex), their signed weights, and the direction that keeps them apart.
+struct Near {
+    std::uint32_t mesh[4];
+    std::uint32_t vertex[4];
+    double weight[4];
+    Vec3d normal;
+    int count;
+};
+
+}  // namespace
+
+struct Cloth::Impl {
+    ClothOptions options;
+    std::vector<Body> bodies;  // the cloth, then the obstacles
+    std::vector<Vec3d> velocity;
+    std::vector<double> inverse_mass;
+    std::vector<Spring> springs;
+    ClothStats stats;
+
+    [[nodiscard]] std::vector<MovingMesh> meshes() const {
+        std::vector<MovingMesh> m;
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+            const Body& b = bodies[i];
+            // Obstacles do not meet each other.
+            m.push_back({.triangles = b.triangles,
+                         .start = b.now,
+                         .end = b.next,
+                         .group = i == 0 ? 1u : 2u,
+                         .mask = i == 0 ? 3u : 1u});
+        }
+        return m;
+    }
+
+    double mobility(std::uint32_t mesh, std::uint32_t vertex) const { return mesh == 0 ? inverse_mass[vertex] : 0; }
+
+    std::vector<Near> find_near() {
+        const std::vector<MovingMesh> world = meshes();
+        const double reach = 1.5 * options.thickness;
+        const Candidates c = find_candidates(world, {.min_distance = reach, .executor = options.executor});
+        stats.candidates = c.size();
+        std::vector<std::uint32_t> first_vertex, first_face;
+        std::vector<std::uint32_t> mesh_of;
+        std::uint32_t vertices = 0, faces = 0;
+        for (std::uint32_t m = 0; m < world.size(); ++m) {
+            first_vertex.push_back(vertices);
+            first_face.push_back(faces);
+            vertices += static_cast<std::uint32_t>(world[m].start.size());
+            faces += static_cast<std::uint32_t>(world[m].triangles.size());
+            mesh_of.resize(vertices, m);
+        }
+        std::vector<Near> all;
+        const auto consider = [&](ImpactKind kind, const std::uint32_t(&v)[4]) {
+            FourPoints p;
+            Near n;
+            const std::size_t first = kind == ImpactKind::edge_edge ? 2 : 1;
+            for (std::size_t i = 0; i < 4; ++i) {
+                n.mesh[i] = mesh_of[v[i]];
+                n.vertex[i] = v[i] - first_vertex[n.mesh[i]];
+                p[i] = bodies[n.mesh[i]].now[n.vertex[i]];
+            }
+            const Closest close = closest_points(kind, p);
+            // What moves fast may come from farther away.
+            double motion = 0;
+            for (std::size_t i = 0; i < 4; ++i)
+                motion = std::max(motion, norm(bodies[n.mesh[i]].next[n.vertex[i]] - p[i]));
+            if (!(close.distance <= reach + 2 * motion) || !(close.distance > 0)) return;
+            n.normal = (1 / close.distance) * (close.first - close.second);
+            n.count = 4;
+            for (std::size_t i = 0; i < 4; ++i) n.weight[i] = (i < first ? 1.0 : -1.0) * close.barycentric[i];
+            all.push_back(n);
+        };
+        for (const Pair& q : c.vertex_face) {
+            const std::uint32_t mesh =
+                static_cast<std::uint32_t>(std::upper_bound(first_face.begin(), first_face.end(), q.second) -
+                                           first_face.begin()) -
+                1;
+            const Triangle& t = bodies[mesh].triangles[q.second - first_face[mesh]];
+            const std::uint32_t base = first_vertex[mesh];
+            consider(ImpactKind::vertex_face, {q.first, t.a + base, t.b + base, t.c + base});
+        }
+        for (const Pair& q : c.edge_edge)
+            consider(ImpactKind::edge_edge,
+                     {c.edges[q.first][0], c.edges[q.first][1], c.edges[q.second][0], c.edges[q.second][1]});
+        stats.near = all.size();
+        return all;
+    }
+
+    void solve(const std::vector<Near>& near) {
+        std::vector<Vec3d>& x = bodies[0].next;
+        const double h2 = options.time_step * options.time_step;
+        std::vector<double> lambda(springs.size(), 0.0);
+        for (std::uint32_t iteration = 0; iteration < options.iterations; ++iteration) {
+            for (std::size_t s = 0; s < springs.size(); ++s) {
+                const Spring& spring = springs[s];
+                const double wa = inverse_mass[spring.a];
+                const double wb = inverse_mass[spring.b];
+                const Vec3d d = x[spring.a] - x[spring.b];
+                const double length = norm(d);
+                if (wa + wb == 0 || !(length > 0)) continue;
+                const double alpha = spring.compliance / h2;
+                const double delta = -(length - spring.length + alpha * lambda[s]) / (wa + wb + alpha);
+                lambda[s] += delta;
+                x[spring.a] = x[spring.a] + (wa * delta / length) * d;
+                x[spring.b] = x[spring.b] - (wb * delta / length) * d;
+            }
+            for (const Near& n : near) {
+                double gap = 0;
+                double sum = 0;
+                Vec3d slide = {{0, 0, 0}};
+                for (int i = 0; i < 4; ++i) {
+                    const Body& b = bodies[n.mesh[i]];
+                    gap += n.weight[i] * dot(n.normal, b.next[n.vertex[i]]);
+                    slide = slide + n.weight[i] * (b.next[n.vertex[i]] - b.now[n.vertex[i]]);
+                    sum += n.weight[i] * n.weight[i] * mobility(n.mesh[i], n.vertex[i]);
+                }
+                const double missing = options.thickness - gap;
+                if (missing <= 0 || sum <= 0) continue;
+                slide = slide - dot(slide, n.normal) * n.normal;
+                const double sliding = norm(slide);
+                const double hold = sliding > 0 ? std::min(1.0, options.friction * missing / sliding) : 0;
+                const Vec3d push = (missing / sum) * n.normal - (hold / sum) * slide;
+                for (int i = 0; i < 4; ++i)
+                    if (n.mesh[i] == 0)
+                        x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * inverse_mass[n.vertex[i]]) * push;
+            }
+        }
+    }
+
+    // Shortens the motion until the exact test finds no contact.
+    void make_free() {
+        stats.impacts = stats.rounds = 0;
+        std::vector<std::uint8_t> held(bodies[0].now.size(), 0);
+        for (;;) {
+            ++stats.rounds;
+            const ContactList list = find_contacts(meshes(), {.executor = options.executor});
+            if (list.empty()) break;
+            if (stats.rounds == 1) stats.impacts = list.size();
+            for (std::size_t b = 0; b < bodies.size(); ++b) {
+                Body& body = bodies[b];
+                bool touched = false;
+                for (std::size_t v = 0; v < body.now.size(); ++v) {
+                    const double t = list.vertex_times[b][v];
+                    if (!(t <= 1)) continue;
+                    touched = true;
+                    if (b > 0) break;
+                    const bool hold = stats.rounds > 4 || t == 0;
+                    held[v] = hold;
+                    body.next[v] = hold ? body.now[v] : ccd::lerp(body.now[v], body.next[v], 0.5 * t);
+                }
+                if (b > 0 && touched) body.next = body.now;
+            }
+            if (stats.rounds > 12) {  // spread: hold whatever is connected to what is held
+                std::vector<std::uint8_t> wider = held;
+                for (const Spring& s : springs)
+                    if (held[s.a] || held[s.b]) wider[s.a] = wider[s.b] = 1;
+                held = wider;
+                for (std::size_t v = 0; v < held.size(); ++v)
+                    if (held[v]) bodies[0].next[v] = bodies[0].now[v];
+            }
+            if (stats.rounds > 40)
+                for (Body& b : bodies) b.next = b.now;
+        }
+        stats.stopped = static_cast<std::size_t>(std::count(held.begin(), held.end(), 1));
+    }
+};
+
+Cloth::Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positions, const ClothOptions& options)
+    : impl_(std::make_unique<Impl>()) {
+    if (!(options.time_step > 0 && std::isfinite(options.time_step)))
+        throw Error(ErrorKind::bad_value, "must be positive", {.field = "time_step"});
+    if (!(options.thickness > 0 && std::isfinite(options.thickness)))
+        throw Error(ErrorKind::bad_value, "must be positive", {.field = "thickness"});
+    Impl& m = *impl_;
+    m.options = options;
+    Body cloth;
+    cloth.triangles.assign(triangles.begin(), triangles.end());
+    cloth.now.assign(positions.begin(), positions.end());
+    cloth.next = cloth.now;
+    m.bodies.push_back(std::move(cloth));
+    if (!find_contacts(m.meshes()).empty())
+        throw Error(ErrorKind::bad_value, "the surface starts in contact with itself", {.field = "positions"});
+    m.velocity.assign(positions.size(), Vec3d{{0, 0, 0}});
+    std::vector<double> mass(positions.size(), 0.0);
+    std::map<std::array<std::uint32_t, 2>, std::vector<std::uint32_t>>
+        opposite;  // edge to the far corners of its triangles
+    for (const Triangle& t : triangles) {
+        const double area = 0.5 * norm(cross(positions[t.b] - positions[t.a], positions[t.c] - positions[t.a]));
+        const std::uint32_t v[3] = {t.a, t.b, t.c};
+        for (int i = 0; i < 3; ++i) {
+            mass[v[i]] += area / 3;
+            const std::uint32_t a = v[(i + 1) % 3], b = v[(i + 2) % 3];
+            opposite[{std::min(a, b), std::max(a, b)}].push_back(v[i]);
+        }
+    }
+    for (const double w : mass) m.inverse_mass.push_back(w > 0 ? 1 / w : 0);
+    for (const auto& [edge, corners] : opposite) {
+        add_spring(edge[0], edge[1], options.stretch_compliance);
+        if (corners.size() == 2 && corners[0] != corners[1])
+            add_spring(corners[0], corners[1], options.bend_compliance);
+    }
+}
+
+Cloth::~Cloth() = default;
+Cloth::Cloth(Cloth&&) noexcept = default;
+Cloth& Cloth::operator=(Cloth&&) noexcept = default;
+
+void Cloth::pin(std::uint32_t vertex) {
+    if (vertex >= impl_->inverse_mass.size()) throw Error(ErrorKind::bad_value, "no such vertex", {.index = vertex});
+    impl_->inverse_mass[vertex] = 0;
+}
+
+void Cloth::add_spring(std::uint32_t a, std::uint32_t b, double compliance) {
+    const std::vector<Vec3d>& x = impl_->bodies[0].now;
+    if (std::max(a, b) >= x.size()) throw Error(ErrorKind::bad_value, "no such vertex", {.index = std::max(a, b)});
+    impl_->springs.push_back({a, b, norm(x[a] - x[b]), compliance});
+}
+
+std::uint32_t Cloth::add_obstacle(std::span<const Triangle> triangles, std::span<const Vec3d> positions) {
+    Body b;
+    b.triangles.assign(triangles.begin(), triangles.end());
+    b.now.assign(positions.begin(), positions.end());
+    b.next = b.now;
+    impl_->bodies.push_back(std::move(b));
+    try {
+        if (!find_contacts(impl_->meshes()).empty())
+            throw Error(ErrorKind::bad_value, "the obstacle starts in contact with the cloth", {.field = "positions"});
+    } catch (...) {
+        impl_->bodies.pop_back();
+        throw;
+    }
+    return static_cast<std::uint32_t>(impl_->bodies.size() - 2);
+}
+
+void Cloth::move_obstacle(std::uint32_t obstacle, std::span<const Vec3d> positions) {
+    if (obstacle + 1 >= impl_->bodies.size())
+        throw Error(ErrorKind::bad_value, "no such obstacle", {.index = obstacle});
+    Body& b = impl_->bodies[obstacle + 1];
+    if (positions.size() != b.now.size())
+        throw Error(ErrorKind::bad_shape, "one position per vertex", {.index = positions.size()});
+    b.next.assign(positions.begin(), positions.end());
+}
+
+void Cloth::step() {
+    Impl& m = *impl_;
+    Body& cloth = m.bodies[0];
+    const double h = m.options.time_step;
+    const double keep = std::exp(-m.options.damping * h);
+    for (std::size_t v = 0; v < cloth.now.size(); ++v) {
+        if (m.inverse_mass[v] == 0) {
+            cloth.next[v] = cloth.now[v];
+            continue;
+        }
+        m.velocity[v] = keep * (m.velocity[v] + h * m.options.gravity);
+        cloth.next[v] = cloth.now[v] + h * m.velocity[v];
+    }
+    m.solve(m.find_near());
+    m.make_free();
+    for (std::size_t v = 0; v < cloth.now.size(); ++v) m.velocity[v] = (1 / h) * (cloth.next[v] - cloth.now[v]);
+    for (Body& b : m.bodies) b.now = b.next;
+}
+
+std::span<const Triangle> Cloth::triangles() const {
+    return impl_->bodies[0].triangles;
+}
+std::span<const Vec3d> Cloth::positions() const {
+    return impl_->bodies[0].now;
+}
+std::span<const Vec3d> Cloth::obstacle(std::uint32_t number) const {
+    return impl_->bodies.at(number + 1).now;
+}
+const ClothStats& Cloth::stats() const {
+    return impl_->stats;
+}
+
+}  // namespace quadrat
