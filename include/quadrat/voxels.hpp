@@ -2,5 +2,6 @@
 #pragma once
 
 #include <quadrat/voxels/perfect_hash.hpp>
+#include <quadrat/voxels/qvox.hpp>
 #include <quadrat/voxels/sparse_voxels.hpp>
 #include <quadrat/voxels/voxel_index.hpp>

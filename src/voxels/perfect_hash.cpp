@@ -118,7 +118,8 @@ class Builder {
         return s;
     }
 
-    // Widens the offset table until its product with the table covers the domain on every axis, if `limit` entries allow it.
+    // Widens the offset table until its product with the table covers the domain on every axis, if `limit` entries
+    // allow it.
     void cover(Sizes& offset, const Sizes& table, std::uint64_t limit) const {
         Sizes wide = offset;
         for (int a = 0; a < E; ++a)

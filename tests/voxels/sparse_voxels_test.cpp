@@ -124,8 +124,7 @@ TEST(SparseVoxels, AutomaticTakesTheSmallest) {
         const double chosen = VoxelIndex<3>::build(points).overhead_bits_per_entry(4);
         for (const Layout l : {Layout::voxel, Layout::brick, Layout::bits})
             EXPECT_LT(chosen, 1.05 * VoxelIndex<3>::build(points, {.layout = l}).overhead_bits_per_entry(4)) << name(l);
-        for (const Encoding e :
-             {Encoding::domain_bit, Encoding::position_tag, Encoding::bucket_tag}) {
+        for (const Encoding e : {Encoding::domain_bit, Encoding::position_tag, Encoding::bucket_tag}) {
             const auto automatic = VoxelIndex<3>::build(points, {.layout = Layout::voxel});
             EXPECT_LE(automatic.bytes(),
                       VoxelIndex<3>::build(points, {.layout = Layout::voxel, .encoding = e}).bytes());
