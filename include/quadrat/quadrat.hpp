@@ -1,6 +1,8 @@
 // The whole public API.
 #pragma once
 
+#include <quadrat/broad_phase.hpp>
+#include <quadrat/cells.hpp>
 #include <quadrat/error.hpp>
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>

@@ -78,8 +78,8 @@ GridShape<D, T> make_shape(const GridDemand<D, T>& demand, Overflow overflow) {
     shape.rows = static_cast<std::uint32_t>(shape.axis[D - 1].count);
     if constexpr (D == 3) shape.rows *= static_cast<std::uint32_t>(shape.axis[1].count);
     const std::size_t slabs = std::clamp<std::size_t>(demand.objects / records_per_slab, 1, max_slabs);
-    shape.rows_per_slab = static_cast<std::uint32_t>((shape.rows + slabs - 1) / slabs);
-    shape.slabs = (shape.rows + shape.rows_per_slab - 1) / shape.rows_per_slab;
+    while ((shape.rows >> shape.slab_shift) > slabs) ++shape.slab_shift;
+    shape.slabs = (shape.rows + shape.rows_per_slab() - 1) >> shape.slab_shift;
     return shape;
 }
 

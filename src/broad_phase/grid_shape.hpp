@@ -38,11 +38,13 @@ struct Axis {
 template <int D, class T>
 struct GridShape {
     Axis<T> axis[D];
-    std::uint32_t rows = 1;           ///< y cells, times z cells in 3D
-    std::uint32_t rows_per_slab = 1;  ///< slabs are what one pass of the sort fits into the cache
+    std::uint32_t rows = 1;  ///< y cells, times z cells in 3D
+    std::uint32_t slab_shift =
+        0;  ///< log2 of the rows per slab; slabs are what one pass of the sort fits into the cache
     std::uint32_t slabs = 1;
 
     [[nodiscard]] std::uint32_t bins() const { return static_cast<std::uint32_t>(axis[0].count); }
+    [[nodiscard]] std::uint32_t rows_per_slab() const { return 1u << slab_shift; }
     [[nodiscard]] std::size_t cells() const { return std::size_t{rows} * bins(); }
 
     /// The row of unwrapped cells (y, z).

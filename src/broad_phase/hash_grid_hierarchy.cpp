@@ -99,14 +99,15 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
                     std::int32_t cell[D];
                     if (!shape.quantise(box, cell)) continue;
                     const std::uint32_t row = shape.row(cell);
-                    const std::uint32_t slab = row / shape.rows_per_slab;
+                    const std::uint32_t slab = row >> shape.slab_shift;
                     partition.add(
                         lists, first_slab[c] + slab, box, id,
-                        (row - slab * shape.rows_per_slab) * shape.bins() + static_cast<std::uint32_t>(cell[0]));
+                        (row - (slab << shape.slab_shift)) * shape.bins() + static_cast<std::uint32_t>(cell[0]));
                     break;
                 }
                 if (c == classes) mine.misfits.push_back(id);
             }
+            partition.finish(lists);
         });
     };
     const auto misfits = [&] {

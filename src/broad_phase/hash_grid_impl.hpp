@@ -77,7 +77,7 @@ struct HashGridHierarchy<D, T>::Impl {
 
     /// Calls visit(slot, box) for every object that overlaps `box`, wherever it is kept. `found` is scratch.
     template <class Visit>
-    void for_each_overlap(const BoxT& box, std::vector<std::uint32_t>& found, Visit&& visit) const {
+    void for_each_overlap(const BoxT& box, base::Array<std::uint32_t>& found, Visit&& visit) const {
         for_each_sorted_overlap(box, found, visit);
         loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
         for (const Unbounded& u : unbounded)
@@ -86,13 +86,14 @@ struct HashGridHierarchy<D, T>::Impl {
 
     /// The same for the objects in sorted grids alone. Returns the number of tests.
     template <class Visit>
-    std::uint64_t for_each_sorted_overlap(const BoxT& box, std::vector<std::uint32_t>& found, Visit&& visit) const {
+    std::uint64_t for_each_sorted_overlap(const BoxT& box, base::Array<std::uint32_t>& found, Visit&& visit) const {
         std::uint64_t count = 0;
         for (std::size_t g = 0; g < grid_count; ++g) {
             const auto view = grids[g].view();
-            found.clear();
-            count += broad_phase::overlapping(view, box, found);
-            for (const std::uint32_t i : found) {
+            std::size_t hits = 0;
+            count += broad_phase::overlapping(view, box, broad_phase::Found::positions, found, hits);
+            for (std::size_t h = 0; h < hits; ++h) {
+                const std::uint32_t i = found[h];
                 const auto slot = static_cast<std::uint32_t>(view.id[i]);
                 if (stale == 0 || place[slot] == Place::sorted) visit(slot, box_at(view, i));
             }

@@ -105,7 +105,7 @@ void HashGridHierarchy<D, T>::Impl::drop_false_pairs(std::vector<Pair>& pairs, s
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::loose_pairs(std::vector<Pair>& out) const {
     std::uint64_t made = 0;
-    std::vector<std::uint32_t> ids;
+    base::Array<std::uint32_t> ids;
     const auto add = [&](std::uint32_t a, std::uint32_t b) {
         if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
             out.push_back({std::min(a, b), std::max(a, b)});
@@ -237,7 +237,7 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
             keep_from(before);
         }
     }
-    std::vector<std::uint32_t> ids;
+    base::Array<std::uint32_t> ids;
     const auto may_meet = [&](std::uint32_t i, std::uint32_t j) {
         if (s.filters.empty() || t.filters.empty()) return true;
         return (s.filters[i][0] & t.filters[j][1]) != 0 && (t.filters[j][0] & s.filters[i][1]) != 0;

@@ -62,8 +62,19 @@ template <int D, class T>
 void HashGridHierarchy<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const {
     cells::check_box(box, 0);
     out.clear();
-    thread_local std::vector<std::uint32_t> found;
-    impl_->for_each_overlap(box, found, [&](std::uint32_t slot, const Box<D, T>&) { out.push_back(slot); });
+    thread_local base::Array<std::uint32_t> found;
+    const Impl& s = *impl_;
+    if (s.stale != 0) {
+        s.for_each_overlap(box, found, [&](std::uint32_t slot, const Box<D, T>&) { out.push_back(slot); });
+        return;
+    }
+    std::size_t hits = 0;
+    for (std::size_t g = 0; g < s.grid_count; ++g)
+        broad_phase::overlapping(s.grids[g].view(), box, broad_phase::Found::ids, found, hits);
+    out.assign(found.data(), found.data() + hits);
+    s.loose.for_each_overlap(box, [&](std::uint32_t slot) { out.push_back(slot); });
+    for (const auto& u : s.unbounded)
+        if (Impl::reaches(u, box)) out.push_back(u.slot);
 }
 
 template <int D, class T>
@@ -83,7 +94,7 @@ void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::
         box.hi[k] = broad_phase::above<T>(double(sphere.center[k]) + double(sphere.radius));
     }
     const double radius_sq = double(sphere.radius) * double(sphere.radius);
-    thread_local std::vector<std::uint32_t> found;
+    thread_local base::Array<std::uint32_t> found;
     impl_->for_each_overlap(box, found, [&](std::uint32_t slot, const Box<D, T>& b) {
         if (broad_phase::distance_sq(sphere.center, b) <= radius_sq) out.push_back(slot);
     });
@@ -100,7 +111,7 @@ void HashGridHierarchy<D, T>::find(const Ray<D, T>& ray, std::vector<std::uint32
     const Impl& s = *impl_;
     out.clear();
     const int pieces = piece_count(s, ray, ray.length);
-    thread_local std::vector<std::uint32_t> found;
+    thread_local base::Array<std::uint32_t> found;
     for (int p = 0; p < pieces; ++p) {
         // An endless ray ends in infinity: 0 * infinity is no number.
         const double from = p == 0 ? 0 : double(ray.length) * p / pieces;
@@ -135,10 +146,10 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::cl
     };
     for (const auto& u : s.unbounded)
         offer(u.slot, u.half_space ? entry(ray, *u.half_space) : broad_phase::entry(ray, u.box));
-    // An endless ray is followed in doubling steps; pieces end once a hit lies before them.
+    // Pieces end once a hit lies before them.
     const bool endless = !(ray.length < std::numeric_limits<T>::infinity());
     const int pieces = endless ? 1 : piece_count(s, ray, ray.length);
-    thread_local std::vector<std::uint32_t> found;
+    thread_local base::Array<std::uint32_t> found;
     for (int p = 0; p < pieces; ++p) {
         const double from = p == 0 ? 0 : double(ray.length) * p / pieces;
         const double to = p + 1 == pieces ? double(ray.length) : double(ray.length) * (p + 1) / pieces;
@@ -182,7 +193,7 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
     for (std::size_t g = 0; g < s.grid_count && reach == 0; ++g)
         if (s.grids[g].size() != 0) reach = 1 / double(s.grids[g].view().shape.axis[D - 1].inverse);
     if (!(reach > 0)) reach = 1;
-    std::vector<std::uint32_t> found;
+    base::Array<std::uint32_t> found;
     for (;; reach *= 2) {
         Box<D, T> box;
         bool everything = true;

@@ -341,50 +341,62 @@ std::uint64_t PairsBetween(const GridView<D, T>& homes, std::size_t begin, std::
 }
 
 template <int D, class T>
-std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, std::vector<std::uint32_t>& out) {
+std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Found found,
+                          base::Array<std::uint32_t>& out, std::size_t& count) {
     if (grid.size == 0) return 0;
     const hn::ScalableTag<T> d;
     const hn::ScalableTag<Lane<T>> l;
     const std::size_t n = hn::Lanes(d);
-    HWY_ALIGN Lane<T> found[64];
     std::uint64_t tests = 0;
     T lo[D], hi[D];
+    hn::Vec<hn::ScalableTag<T>> wide_lo[D], wide_hi[D];
     for (int k = 0; k < D; ++k) {
-        lo[k] = box.lo[k];
-        hi[k] = box.hi[k];
+        wide_lo[k] = hn::Set(d, lo[k] = box.lo[k]);
+        wide_hi[k] = hn::Set(d, hi[k] = box.hi[k]);
     }
     const Axis<T>& x = grid.shape.axis[0];
     const std::int32_t first = std::max(0, x.cell(lo[0]) - x.reach), last = x.cell(hi[0]);
     const std::uint32_t bins = grid.shape.bins();
+    std::size_t end = count;
     for_each_row(grid.shape, lo, hi, [&](std::uint32_t row) {
         const std::uint32_t* const start = grid.start + std::size_t{row} * bins;
         const std::size_t e = start[last + 1];
-        tests += e - start[first];
-        for (std::size_t b = start[first]; b < e; b += n) {
+        std::size_t b = start[first];
+        if (b == e) return;
+        tests += e - b;
+        if (end + (e - b) + 16 > out.size()) out.resize_keep(2 * (end + (e - b)) + 64);
+        for (; b < e; b += n) {
             auto hit = hn::FirstN(d, e - b);
             for (int k = 0; k < D; ++k) {
-                hit = hn::And(hit, hn::Le(hn::LoadU(d, grid.lo[k] + b), hn::Set(d, hi[k])));
-                hit = hn::And(hit, hn::Ge(hn::LoadU(d, grid.hi[k] + b), hn::Set(d, lo[k])));
+                hit = hn::And(hit, hn::Le(hn::LoadU(d, grid.lo[k] + b), wide_hi[k]));
+                hit = hn::And(hit, hn::Ge(hn::LoadU(d, grid.hi[k] + b), wide_lo[k]));
             }
-            const auto position = hn::Iota(l, static_cast<Lane<T>>(b));
-            const std::size_t count = hn::CompressStore(position, hn::RebindMask(l, hit), l, found);
-            for (std::size_t i = 0; i < count; ++i) out.push_back(static_cast<std::uint32_t>(found[i]));
+            const auto lane = found == Found::ids ? hn::LoadU(l, grid.id + b) : hn::Iota(l, static_cast<Lane<T>>(b));
+            if constexpr (sizeof(T) == 4) {
+                end += hn::CompressStore(lane, hn::RebindMask(l, hit), l, out.data() + end);
+            } else {
+                HWY_ALIGN Lane<T> wide[64];
+                const std::size_t hits = hn::CompressStore(lane, hn::RebindMask(l, hit), l, wide);
+                for (std::size_t i = 0; i < hits; ++i) out[end++] = static_cast<std::uint32_t>(wide[i]);
+            }
         }
     });
+    count = end;
     return tests;
 }
 
-#define QUADRAT_KERNELS(D, T, S)                                                                                   \
-    std::uint64_t PairsWithin##S(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) {     \
-        return g.filter.group ? PairsWithin<true>(g, a, e, out) : PairsWithin<false>(g, a, e, out);                \
-    }                                                                                                              \
-    std::uint64_t PairsBetween##S(const GridView<D, T>& h, std::size_t b, std::size_t e, const GridView<D, T>& g,  \
-                                  bool ordered, PairBuffer& out) {                                                 \
-        return h.filter.group && g.filter.group ? PairsBetween<true>(h, b, e, g, ordered, out)                     \
-                                                : PairsBetween<false>(h, b, e, g, ordered, out);                   \
-    }                                                                                                              \
-    std::uint64_t Overlapping##S(const GridView<D, T>& g, const Box<D, T>& box, std::vector<std::uint32_t>& out) { \
-        return Overlapping(g, box, out);                                                                           \
+#define QUADRAT_KERNELS(D, T, S)                                                                                  \
+    std::uint64_t PairsWithin##S(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) {    \
+        return g.filter.group ? PairsWithin<true>(g, a, e, out) : PairsWithin<false>(g, a, e, out);               \
+    }                                                                                                             \
+    std::uint64_t PairsBetween##S(const GridView<D, T>& h, std::size_t b, std::size_t e, const GridView<D, T>& g, \
+                                  bool ordered, PairBuffer& out) {                                                \
+        return h.filter.group && g.filter.group ? PairsBetween<true>(h, b, e, g, ordered, out)                    \
+                                                : PairsBetween<false>(h, b, e, g, ordered, out);                  \
+    }                                                                                                             \
+    std::uint64_t Overlapping##S(const GridView<D, T>& g, const Box<D, T>& box, Found found,                      \
+                                 base::Array<std::uint32_t>& out, std::size_t& n) {                               \
+        return Overlapping(g, box, found, out, n);                                                                \
     }
 QUADRAT_KERNELS(2, float, 2f)
 QUADRAT_KERNELS(3, float, 3f)
@@ -412,8 +424,9 @@ namespace quadrat::broad_phase {
         return HWY_DYNAMIC_DISPATCH(PairsBetween##S)(h, b, e, g, ordered, out);                                 \
     }                                                                                                           \
     template <>                                                                                                 \
-    std::uint64_t overlapping(const GridView<D, T>& g, const Box<D, T>& box, std::vector<std::uint32_t>& out) { \
-        return HWY_DYNAMIC_DISPATCH(Overlapping##S)(g, box, out);                                               \
+    std::uint64_t overlapping(const GridView<D, T>& g, const Box<D, T>& box, Found found,                       \
+                              base::Array<std::uint32_t>& out, std::size_t& n) {                                \
+        return HWY_DYNAMIC_DISPATCH(Overlapping##S)(g, box, found, out, n);                                     \
     }
 QUADRAT_DISPATCH(2, float, 2f)
 QUADRAT_DISPATCH(3, float, 3f)

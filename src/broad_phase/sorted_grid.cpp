@@ -15,10 +15,22 @@ void SlabPartition<D, T>::start(std::size_t tasks, std::size_t objects_per_task,
     for (std::size_t t = 0; t < tasks; ++t) {
         tasks_[t].count.assign(slabs, 0);
         tasks_[t].end.assign(slabs, nullptr);
+        tasks_[t].buffer.resize_discard(slabs * buffer_records);
         if (tasks_[t].chunks.size() < slabs) tasks_[t].chunks.resize(slabs);
         for (auto& list : tasks_[t].chunks) list.clear();
         tasks_[t].next = static_cast<std::uint32_t>(t * share);
     }
+}
+
+template <int D, class T>
+void SlabPartition<D, T>::finish(Task& task) {
+    for (std::uint32_t slab = 0; slab < task.count.size(); ++slab) {
+        const std::uint32_t rest = task.count[slab] % buffer_records;
+        if (rest == 0) continue;
+        if (task.count[slab] % chunk_records == rest) open_chunk(task, slab);
+        std::copy_n(task.buffer.data() + std::size_t{slab} * buffer_records, rest, task.end[slab]);
+    }
+    base::stream_fence();
 }
 
 template <int D, class T>
@@ -63,8 +75,8 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
         const auto first = static_cast<std::uint32_t>(shape.slabs * t / tasks);
         const auto last = static_cast<std::uint32_t>(shape.slabs * (t + 1) / tasks);
         for (std::uint32_t s = first; s < last; ++s) {
-            const std::uint32_t row = s * shape.rows_per_slab;
-            const std::size_t rows = std::min(shape.rows_per_slab, shape.rows - row);
+            const std::uint32_t row = s << shape.slab_shift;
+            const std::size_t rows = std::min(shape.rows_per_slab(), shape.rows - row);
             std::uint32_t* const bin = start_.data() + std::size_t{row} * bins;
             const std::size_t slab_bins = rows * bins;
             std::memset(bin, 0, slab_bins * sizeof(std::uint32_t));

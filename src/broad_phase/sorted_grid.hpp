@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/array.hpp"
+#include "base/stream_copy.hpp"
 #include "broad_phase/grid_shape.hpp"
 
 #include <quadrat/executor.hpp>
@@ -34,11 +35,13 @@ template <int D, class T>
 class SlabPartition {
   public:
     static constexpr std::uint32_t chunk_records = 256;
+    static constexpr std::uint32_t buffer_records = 8;  ///< a whole number of cache lines for every record type
 
     /// One task's share. Slabs of all grids are numbered in one sequence.
     struct Task {
         std::vector<std::uint32_t> count;                ///< records per slab
-        std::vector<Record<D, T>*> end;                  ///< where the next record of a slab goes
+        std::vector<Record<D, T>*> end;                  ///< where the next buffer of a slab goes
+        base::Array<Record<D, T>> buffer;                ///< the newest records of each slab, not yet in the pool
         std::vector<std::vector<std::uint32_t>> chunks;  ///< first record of each chunk of a slab
         std::uint32_t next = 0;                          ///< first record of the next free chunk
     };
@@ -50,9 +53,12 @@ class SlabPartition {
 
     void add(Task& task, std::uint32_t slab, const Box<D, T>& box, std::uint32_t id, std::uint32_t key) {
         const std::uint32_t k = task.count[slab]++;
-        if (k % chunk_records == 0) open_chunk(task, slab);
-        *task.end[slab]++ = {box, id, key};
+        Record<D, T>* const buffer = task.buffer.data() + std::size_t{slab} * buffer_records;
+        buffer[k % buffer_records] = {box, id, key};
+        if (k % buffer_records == buffer_records - 1) flush(task, slab, k, buffer);
     }
+    /// Every task calls this when it has added its last record.
+    void finish(Task& task);
 
     [[nodiscard]] std::size_t size(std::size_t slab) const {
         std::size_t sum = 0;
@@ -79,6 +85,13 @@ class SlabPartition {
 
   private:
     void open_chunk(Task& task, std::uint32_t slab);
+
+    // Written past the cache: it is read again only when everything has been distributed.
+    void flush(Task& task, std::uint32_t slab, std::uint32_t last, const Record<D, T>* buffer) {
+        if (last % chunk_records == buffer_records - 1) open_chunk(task, slab);
+        base::stream_copy(task.end[slab], buffer, buffer_records * sizeof(Record<D, T>));
+        task.end[slab] += buffer_records;
+    }
 
     base::Array<Record<D, T>> pool_;
     std::vector<Task> tasks_;
