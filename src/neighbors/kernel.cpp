@@ -5,10 +5,33 @@
 
 #include <algorithm>
 
+#include <array>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "neighbors/kernel.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#ifndef QUADRAT_NEIGHBORS_COMPRESS_TABLE
+#define QUADRAT_NEIGHBORS_COMPRESS_TABLE
+namespace quadrat::neighbors {
+
+/// Byte k of entry `mask`: which 32-bit lane goes to place k when lanes of `width` words whose bit is set are packed.
+constexpr std::array<std::uint64_t, 256> packing_table(unsigned width) {
+    std::array<std::uint64_t, 256> table{};
+    for (unsigned mask = 0; mask < 256; ++mask) {
+        unsigned place = 0;
+        for (unsigned lane = 0; lane < 8 / width; ++lane)
+            if (mask >> lane & 1)
+                for (unsigned word = 0; word < width; ++word)
+                    table[mask] |= std::uint64_t{lane * width + word} << (8 * place++);
+    }
+    return table;
+}
+inline constexpr std::array<std::uint64_t, 256> packing[2] = {packing_table(1), packing_table(2)};
+
+}  // namespace quadrat::neighbors
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::neighbors::HWY_NAMESPACE {
@@ -18,6 +41,23 @@ template <class T>
 using Tag = hn::ScalableTag<T>;
 template <class T>
 using LabelTag = hn::RebindToUnsigned<Tag<T>>;
+
+/// The lanes whose mask is set, packed to the front. With AVX2 g++ copies the table of Highway 1.0's own to the stack
+/// for every call, which makes it ten times slower; this one has its table in memory.
+template <class DV, class V, class M>
+HWY_INLINE V compress(DV d, V v, M mask) {
+#if HWY_TARGET == HWY_AVX2
+    const hn::ScalableTag<std::uint32_t> d32;
+    const hn::Rebind<std::uint8_t, decltype(d32)> d8;
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(
+        &packing[sizeof(hn::TFromD<DV>) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
+    const auto from = hn::IndicesFromVec(d32, hn::PromoteTo(d32, hn::LoadU(d8, bytes)));
+    return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(d32, v), from));
+#else
+    (void)d;
+    return hn::Compress(v, mask);
+#endif
+}
 
 /// Labels of positions j.. as wide as T.
 template <class T>
@@ -58,28 +98,40 @@ std::size_t cull(const Group<T>& g) {
     const auto y_lo = hn::Set(d, g.lo[1]), y_hi = hn::Set(d, g.hi[1]);
     const auto z_lo = hn::Set(d, D == 3 ? g.lo[2] : T(0)), z_hi = hn::Set(d, D == 3 ? g.hi[2] : T(0));
     const auto limit = hn::Set(d, g.cull_sq);
-    std::size_t n = 0;
+    // One loop over all blocks is easier to predict than nine short ones. Most ranges are one or two blocks long.
+    Range* const blocks = g.scratch->blocks.data();
+    std::size_t block_count = 0;
+    const auto width = static_cast<std::uint32_t>(lanes);
     for (std::size_t k = 0; k < g.range_count; ++k) {
-        const std::size_t end = g.ranges[k].end;
-        for (std::size_t j = g.ranges[k].begin; j < end; j += lanes) {
-            const auto px = hn::LoadU(d, x + j);
-            const auto py = hn::LoadU(d, y + j);
-            const auto dx = hn::Sub(px, hn::Min(hn::Max(px, x_lo), x_hi));
-            const auto dy = hn::Sub(py, hn::Min(hn::Max(py, y_lo), y_hi));
-            auto sum = hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy));
-            auto pz = px;
-            if constexpr (D == 3) {
-                pz = hn::LoadU(d, z + j);
-                const auto dz = hn::Sub(pz, hn::Min(hn::Max(pz, z_lo), z_hi));
-                sum = hn::Add(sum, hn::Mul(dz, dz));
-            }
-            const auto near = hn::And(hn::Le(sum, limit), hn::FirstN(d, end - j));
-            hn::StoreU(hn::Compress(px, near), d, to_x + n);
-            hn::StoreU(hn::Compress(py, near), d, to_y + n);
-            if constexpr (D == 3) hn::StoreU(hn::Compress(pz, near), d, to_z + n);
-            hn::StoreU(hn::Compress(labels_at<T>(g.label, j), hn::RebindMask(du, near)), du, to_label + n);
-            n += hn::CountTrue(d, near);
+        const std::uint32_t begin = g.ranges[k].begin, end = g.ranges[k].end;
+        blocks[block_count] = {begin, end};
+        blocks[block_count + 1] = {begin + width, end};
+        blocks[block_count + 2] = {begin + 2 * width, end};
+        const std::uint32_t count = (end - begin + width - 1) / width;
+        if (HWY_UNLIKELY(count > 3))
+            for (std::uint32_t b = 3; b < count; ++b) blocks[block_count + b] = {begin + b * width, end};
+        block_count += count;
+    }
+    std::size_t n = 0;
+    for (std::size_t b = 0; b < block_count; ++b) {
+        const std::size_t j = blocks[b].begin;
+        const auto px = hn::LoadU(d, x + j);
+        const auto py = hn::LoadU(d, y + j);
+        const auto dx = hn::Sub(px, hn::Min(hn::Max(px, x_lo), x_hi));
+        const auto dy = hn::Sub(py, hn::Min(hn::Max(py, y_lo), y_hi));
+        auto sum = hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy));
+        auto pz = px;
+        if constexpr (D == 3) {
+            pz = hn::LoadU(d, z + j);
+            const auto dz = hn::Sub(pz, hn::Min(hn::Max(pz, z_lo), z_hi));
+            sum = hn::Add(sum, hn::Mul(dz, dz));
         }
+        const auto near = hn::And(hn::Le(sum, limit), hn::FirstN(d, blocks[b].end - j));
+        hn::StoreU(compress(d, px, near), d, to_x + n);
+        hn::StoreU(compress(d, py, near), d, to_y + n);
+        if constexpr (D == 3) hn::StoreU(compress(d, pz, near), d, to_z + n);
+        hn::StoreU(compress(du, labels_at<T>(g.label, j), hn::RebindMask(du, near)), du, to_label + n);
+        n += hn::CountTrue(d, near);
     }
     // What a vector reads past the last candidate is near nobody.
     hn::StoreU(hn::NaN(d), d, to_x + n);
@@ -116,7 +168,7 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
         std::size_t count = 0;
         const auto emit = [&](std::size_t j, auto near) HWY_ATTR {
             if constexpr (kStore) {
-                store_labels<T>(hn::Compress(hn::LoadU(du, label + j), hn::RebindMask(du, near)), out);
+                store_labels<T>(compress(du, hn::LoadU(du, label + j), hn::RebindMask(du, near)), out);
                 out += hn::CountTrue(d, near);
             } else {
                 count += hn::CountTrue(d, near);

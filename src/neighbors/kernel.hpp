@@ -30,16 +30,20 @@ struct Scratch {
 
     base::Array<T> coordinates;
     base::Array<Label> label;
+    base::Array<Range> blocks;
     T* c[3] = {};
     std::size_t capacity = 0;
 
-    void reserve(std::size_t count) {
+    /// Room for so many candidates out of so many ranges.
+    void reserve(std::size_t count, std::size_t ranges) {
+        count += 4 * ranges + 2 * max_lanes;
         if (count <= capacity) return;
         capacity = count + count / 2 + 1024;
         // Rows of scratch a whole number of pages apart would fall into the same cache sets.
         const std::size_t stride = (capacity + max_lanes) / 64 * 64 + 64 + 16;
         coordinates.resize_discard(3 * stride);
         label.resize_discard(capacity + 2 * max_lanes);
+        blocks.resize_discard(capacity);
         for (std::size_t k = 0; k < 3; ++k) c[k] = coordinates.data() + k * stride;
     }
 };

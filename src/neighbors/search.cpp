@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <numeric>
 #include <string>
 
@@ -28,6 +29,7 @@ using ListSegment = NeighborListWriter::Segment;
 constexpr std::size_t smallest_chunk = 8192;
 constexpr std::size_t most_chunks = 8192;
 constexpr std::size_t stream_chunk = 2048;
+constexpr std::size_t stage_size = 2048;  // entries
 
 constexpr std::uint32_t nobody[neighbors::max_group] = {
     neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
@@ -79,18 +81,34 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
     const auto first = static_cast<std::uint32_t>(begin), last = static_cast<std::uint32_t>(end);
     if (!job.refined) {
         const bool leave_self = job.own && !job.options.self;
+        // Rows are packed in the first-level cache, where stores that overlap cost little, and leave it in large
+        // pieces.
+        base::Array<std::uint32_t> stage(4 * stage_size);
+        std::size_t staged = 0;
+        const auto flush = [&] {
+            room(to.indices, used + staged, sizeof(std::uint32_t));
+            std::memcpy(to.indices.data() + used, stage.data(), staged * sizeof(std::uint32_t));
+            used += staged;
+            staged = 0;
+        };
         const auto visit = [&](std::uint32_t h, Group<T>& group) {
             ahead(h + group.size);
             if (!leave_self) group.self = nobody;
             const std::size_t candidates = kernel.cull(group);
-            room(to.indices, used + group.size * (candidates + neighbors::max_lanes), sizeof(std::uint32_t));
-            (job.options.half ? kernel.half : kernel.full)(group, candidates, to.indices.data() + used);
-            for (unsigned a = 0; a < group.size; ++a) {
-                done(h + a, used, group.count[a]);
-                used += group.count[a];
+            const std::size_t most = group.size * (candidates + neighbors::max_lanes);
+            if (staged + most > stage.size()) {
+                flush();
+                if (most > stage.size()) stage.resize_discard(most);
             }
+            (job.options.half ? kernel.half : kernel.full)(group, candidates, stage.data() + staged);
+            for (unsigned a = 0; a < group.size; ++a) {
+                done(h + a, used + staged, group.count[a]);
+                staged += group.count[a];
+            }
+            if (staged >= stage_size) flush();
         };
         job.options.half ? walk.template run<true>(first, last, visit) : walk.template run<false>(first, last, visit);
+        flush();
         return used;
     }
     Refiner<D, T, State> refiner(job);
@@ -364,12 +382,12 @@ void CellIndex<D, T>::find_row(std::uint32_t i, std::vector<std::uint32_t>& row)
     ListSegment to;
     Budget budget(~std::uint64_t{0});
     const std::size_t p = s.places[i];
-    const auto done = [&](std::uint32_t, std::uint64_t, std::uint32_t n) {
-        row.assign(to.indices.data(), to.indices.data() + n);
-    };
+    const auto done = [](std::uint32_t, std::uint64_t, std::uint32_t) {};
     const auto ahead = [](std::uint32_t) {};
-    s.points.geometry().dense ? fill<D, T, State, true>(job, p, p + 1, to, budget, ahead, done)
-                              : fill<D, T, State, false>(job, p, p + 1, to, budget, ahead, done);
+    const std::uint64_t count = s.points.geometry().dense
+                                    ? fill<D, T, State, true>(job, p, p + 1, to, budget, ahead, done)
+                                    : fill<D, T, State, false>(job, p, p + 1, to, budget, ahead, done);
+    row.assign(to.indices.data(), to.indices.data() + count);
 }
 
 template <int D, class T>

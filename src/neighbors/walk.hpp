@@ -57,6 +57,18 @@ class Walk {
         }
     }
 
+    /// The first group of homes at [h, end) alone; returns its size.
+    template <class Visit>
+    unsigned run_group(std::uint32_t h, std::uint32_t end, Visit&& visit) {
+        if (h < row_.begin || h >= row_.end) row_ = homes_.row_at(h);
+        const unsigned size = take(h, std::min(row_.end, end));
+        find_ranges<false>(h, row_.number);
+        finish(h, visit);
+        return size;
+    }
+    /// From now on every home has this radius.
+    void set_radius(T radius) { set_radii(0, radius); }
+
     /// The same for one home that is in no grid. `self` is left out.
     template <class Visit>
     void run_one(const Vec<D, T>& home, T radius, std::uint32_t self, Visit&& visit) {
@@ -77,10 +89,10 @@ class Walk {
     template <class Visit>
     void finish(std::uint32_t h, Visit&& visit) {
         std::size_t candidates = 0;
-        for (const Range& r : ranges_) candidates += r.end - r.begin;
-        scratch_.reserve(candidates + 2 * max_lanes);
+        for (std::size_t k = 0; k < range_count_; ++k) candidates += ranges_[k].end - ranges_[k].begin;
+        scratch_.reserve(candidates, range_count_);
         group_.ranges = ranges_.data();
-        group_.range_count = ranges_.size();
+        group_.range_count = range_count_;
         visit(h, group_);
     }
 
@@ -149,7 +161,6 @@ class Walk {
         if (!std::equal(low, low + 2, low_) || !std::equal(high, high + 2, high_)) list_rows(low, high);
         const std::uint32_t* const start = points_.starts();
         const bool trim = reach_.plain;
-        ranges_.resize(rows_.size());
         std::size_t n = 0;
         for (const RowOfCells& row : rows_) {
             if (kHalf && row.number < home_row) continue;
@@ -176,7 +187,7 @@ class Walk {
             ranges_[n] = {b, e};
             n += b < e;
         }
-        ranges_.resize(n);
+        range_count_ = n;
     }
 
     /// The rows of cells within [low, high], in the order of storage.
@@ -208,6 +219,7 @@ class Walk {
                 }
             }
         }
+        ranges_.resize(rows_.size());
     }
 
     void add_row(std::int64_t slab, std::int64_t row, std::int64_t number, std::size_t table, std::int64_t first_bin,
@@ -220,15 +232,17 @@ class Walk {
         rows_.push_back(r);
     }
 
-    static constexpr unsigned group_size = 8;
+    static constexpr unsigned group_size = 12;
 
     const Grid<D, T>& homes_;
     const Grid<D, T>& points_;
     const Geometry<D, T>& geometry_;
     Reach<T> reach_;
+    typename Grid<D, T>::Row row_{0, 0, 0};
     Scratch<T> scratch_;
     Group<T> group_{};
-    std::vector<Range> ranges_;
+    std::vector<Range> ranges_;  // as many as rows_
+    std::size_t range_count_ = 0;
     std::vector<RowOfCells> rows_;
     std::int64_t low_[2] = {-1, -1}, high_[2] = {-1, -1};
     T longest_ = 0, longest_sq_ = 0, window_ = 0;

@@ -168,6 +168,8 @@ class CellIndex {
     };
     enum class Threads { caller, executor };
     void stream(void* context, void (*sink)(void*, const Batch&), Threads threads) const;
+    void find_nearest_in(const std::span<const Vec<D, T>>* queries, std::uint32_t k, NeighborList& out,
+                         T max_distance) const;
     void find_row(std::uint32_t i, std::vector<std::uint32_t>& row) const;
     void find_row(const Vec<D, T>& position, std::vector<std::uint32_t>& row) const;
 

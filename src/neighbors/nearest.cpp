@@ -1,0 +1,271 @@
+// The k nearest points. Cells are made for the distance within which k points are expected; a group of homes is
+// searched with a radius a little beyond what the group before it needed, and a home that finds fewer than k is asked
+// again, alone, with more. Every point within the radius is seen, so k of them are the k nearest.
+#include <quadrat/neighbors/cell_index.hpp>
+
+#include <quadrat/error.hpp>
+
+#include "base/parallel.hpp"
+#include "cells/neighbor_list_writer.hpp"
+#include "cells/validate.hpp"
+#include "neighbors/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace quadrat {
+namespace {
+
+using detail::NeighborListWriter;
+using neighbors::Grid;
+using neighbors::Group;
+using neighbors::Kernel;
+using neighbors::Walk;
+
+constexpr std::size_t nearest_chunk = 4096;
+
+template <class T>
+struct Found {
+    T distance_sq;
+    std::uint32_t index;
+    friend bool operator<(const Found& a, const Found& b) {
+        return a.distance_sq != b.distance_sq ? a.distance_sq < b.distance_sq : a.index < b.index;
+    }
+};
+
+/// A radius that holds about `count` of n points that fill the box evenly.
+template <int D, class T>
+T typical_radius(const T* lo, const T* hi, std::size_t n, double count) {
+    double volume = 1, longest = 0;
+    int dimensions = 0;
+    for (int k = 0; k < D; ++k) longest = std::max(longest, static_cast<double>(hi[k]) - static_cast<double>(lo[k]));
+    for (int k = 0; k < D; ++k) {
+        const double extent = static_cast<double>(hi[k]) - static_cast<double>(lo[k]);
+        if (extent > 1e-3 * longest) volume *= extent, ++dimensions;
+    }
+    const double ball = dimensions == 3 ? 4.18879 : dimensions == 2 ? 3.14159 : 2;
+    double radius = longest > 0 ? std::pow(volume * count / (static_cast<double>(n) * ball), 1.0 / dimensions) : 1;
+    if (!(radius > 0x1p-50 * longest)) radius = longest > 0 ? 0x1p-50 * longest : 1;
+    return static_cast<T>(std::clamp(radius, 0x1p-58, 0x1p58));
+}
+
+template <int D, class T, bool kDense>
+class NearestSearch {
+  public:
+    NearestSearch(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, std::uint32_t k, T first, T farthest,
+                  double diameter)
+        : homes_(homes),
+          points_(points),
+          own_(own),
+          k_(k),
+          first_(first),
+          farthest_(farthest),
+          diameter_(diameter),
+          kernel_(neighbors::vector_kernel<D, T>()) {}
+
+    /// Rows of the homes at [begin, end): up to k sorted entries each, row(place, found, count).
+    template <class Row>
+    void run(std::uint32_t begin, std::uint32_t end, Row&& row) {
+        T radius = first_;
+        std::vector<Found<T>> found;
+        base::Array<std::uint32_t> positions;
+        Walk<D, T, kDense> walk(homes_, points_, neighbors::Reach<T>{.radius = limited(radius)});
+        walk.report_positions();
+        const std::uint32_t wanted = std::min(k_, points_.size() - (own_ ? 1u : 0u));
+        for (std::uint32_t h = begin; h < end;) {
+            T next = 0;
+            // One group at a time: the radius follows the density.
+            walk.set_radius(limited(radius));
+            const auto visit = [&](std::uint32_t first, Group<T>& group) {
+                group.self = nobody_;
+                const std::size_t candidates = kernel_.cull(group);
+                positions.resize_discard(group.size * (candidates + neighbors::max_lanes));
+                kernel_.full(group, candidates, positions.data());
+                const std::uint32_t* entry = positions.data();
+                for (unsigned a = 0; a < group.size; ++a) {
+                    gather(first + a, entry, group.count[a], found);
+                    entry += group.count[a];
+                    if (found.size() < wanted && limited(radius) < limit()) widen(first + a, radius, wanted, found);
+                    const std::size_t kept = std::min<std::size_t>(k_, found.size());
+                    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
+                    row(first + a, found.data(), static_cast<std::uint32_t>(kept));
+                    if (kept == wanted && kept > 0) next = std::max(next, found[kept - 1].distance_sq);
+                }
+            };
+            h += walk.run_group(h, end, visit);
+            if (next > T(0)) radius = std::sqrt(next) * T(1.05);
+        }
+    }
+
+  private:
+    [[nodiscard]] T limit() const { return farthest_ > T(0) ? farthest_ : std::numeric_limits<T>::infinity(); }
+    [[nodiscard]] T limited(T radius) const {
+        return std::min(std::min(radius, limit()), static_cast<T>(std::min(2 * diameter_ + 1, 0x1p59)));
+    }
+
+    void gather(std::uint32_t place, const std::uint32_t* positions, std::uint32_t count,
+                std::vector<Found<T>>& found) const {
+        found.clear();
+        const std::uint32_t self = own_ ? homes_.ids()[place] : neighbors::no_self;
+        T home[D];
+        for (int k = 0; k < D; ++k) home[k] = homes_.axis(k)[place];
+        for (std::uint32_t e = 0; e < count; ++e) {
+            const std::uint32_t p = positions[e], j = points_.ids()[p];
+            if (j == self) continue;
+            T sum = 0;
+            for (int k = 0; k < D; ++k) {
+                const T d = points_.axis(k)[p] - home[k];
+                sum = k == 0 ? d * d : sum + d * d;
+            }
+            if (farthest_ > T(0) && !(sum <= farthest_ * farthest_)) continue;
+            found.push_back({sum, j});
+        }
+    }
+
+    /// Asks again for one home with growing radii; in the end every point is looked at.
+    void widen(std::uint32_t place, T radius, std::size_t wanted, std::vector<Found<T>>& found) {
+        Walk<D, T, kDense> walk(homes_, points_, neighbors::Reach<T>{.radius = radius});
+        walk.report_positions();
+        base::Array<std::uint32_t> positions;
+        Vec<D, T> home;
+        for (int k = 0; k < D; ++k) home[k] = homes_.axis(k)[place];
+        for (double r = static_cast<double>(radius) * 1.5;; r *= 1.5) {
+            if (r > diameter_ || r > 0x1p58) {
+                if (farthest_ > T(0) && static_cast<double>(farthest_) < r)
+                    r = static_cast<double>(farthest_);
+                else {
+                    positions.resize_discard(points_.size());
+                    std::iota(positions.begin(), positions.end(), 0u);
+                    gather(place, positions.data(), points_.size(), found);
+                    return;
+                }
+            }
+            const T now = std::min(static_cast<T>(r), limit());
+            walk.run_one(home, now, neighbors::no_self, [&](std::uint32_t, Group<T>& group) {
+                const std::size_t candidates = kernel_.cull(group);
+                positions.resize_discard(candidates + neighbors::max_lanes);
+                kernel_.full(group, candidates, positions.data());
+                gather(place, positions.data(), group.count[0], found);
+            });
+            if (found.size() >= wanted || now >= limit()) return;
+        }
+    }
+
+    static constexpr std::uint32_t nobody_[neighbors::max_group] = {
+        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
+        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
+        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
+        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self};
+
+    const Grid<D, T>& homes_;
+    const Grid<D, T>& points_;
+    bool own_;
+    std::uint32_t k_;
+    T first_, farthest_;
+    double diameter_;
+    Kernel<T> kernel_;
+};
+
+template <int D, class T>
+void list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, std::size_t rows, std::uint32_t k,
+                  T first, T farthest, Executor* executor, std::uint64_t max_bytes, NeighborList& out) {
+    const std::size_t grain = std::max<std::size_t>(nearest_chunk, homes.size() / 8192 + 1);
+    const std::size_t chunks = base::chunk_count(homes.size(), grain);
+    const std::uint64_t need = std::uint64_t{rows} * (std::uint64_t{std::min(k, points.size())} * (4 + sizeof(T)) + 8);
+    if (need > max_bytes)
+        throw Error(ErrorKind::too_large, "the list of nearest points needs " + std::to_string(need) +
+                                              " bytes, more than max_bytes (" + std::to_string(max_bytes) + ")");
+    NeighborListWriter writer(out, rows, std::max<std::size_t>(chunks, 1),
+                              {.distances = DistanceKind::distance, .scalar_bytes = sizeof(T)});
+    std::uint64_t* const records = writer.records();
+    if (homes.size() < rows) std::fill_n(records, rows, NeighborListWriter::record(0, 0, 0));
+    std::vector<std::uint64_t> entries(chunks, 0);
+    double diameter = 0;
+    for (int axis = 0; axis < D && homes.size() > 0 && points.size() > 0; ++axis) {
+        const auto [lo, hi] = std::minmax_element(points.axis(axis), points.axis(axis) + points.size());
+        const auto [a, b] = std::minmax_element(homes.axis(axis), homes.axis(axis) + homes.size());
+        diameter += 1.01 * (static_cast<double>(std::max(*hi, *b)) - static_cast<double>(std::min(*lo, *a)));
+    }
+    base::parallel_for(executor, homes.size(), grain, [&](std::size_t begin, std::size_t end) {
+        const std::size_t c = begin / grain;
+        auto& segment = writer.segment(c);
+        const std::size_t most = (end - begin) * std::min<std::size_t>(k, points.size());
+        segment.indices.reserve(most);
+        segment.distances.reserve(most * sizeof(T));
+        std::uint64_t used = 0;
+        const auto row = [&](std::uint32_t place, const Found<T>* found, std::uint32_t count) {
+            for (std::uint32_t e = 0; e < count; ++e) {
+                segment.indices.data()[used + e] = found[e].index;
+                const T distance = std::sqrt(found[e].distance_sq);
+                std::memcpy(segment.distances.data() + (used + e) * sizeof(T), &distance, sizeof(T));
+            }
+            records[homes.ids()[place]] = NeighborListWriter::record(c, used, count);
+            used += count;
+        };
+        const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
+        if (points.geometry().dense)
+            NearestSearch<D, T, true>(homes, points, own, k, first, farthest, diameter).run(b, e, row);
+        else
+            NearestSearch<D, T, false>(homes, points, own, k, first, farthest, diameter).run(b, e, row);
+        entries[c] = used;
+    });
+    writer.finish(std::accumulate(entries.begin(), entries.end(), std::uint64_t{0}));
+}
+
+}  // namespace
+
+template <int D, class T>
+void CellIndex<D, T>::find_nearest(std::uint32_t k, NeighborList& out, T max_distance) const {
+    find_nearest_in(nullptr, k, out, max_distance);
+}
+
+template <int D, class T>
+void CellIndex<D, T>::find_nearest(std::span<const Vec<D, T>> queries, std::uint32_t k, NeighborList& out,
+                                   T max_distance) const {
+    cells::check_count(queries.size());
+    cells::check_points(queries, state_->options.executor);
+    find_nearest_in(&queries, k, out, max_distance);
+}
+
+template <int D, class T>
+void CellIndex<D, T>::find_nearest_in(const std::span<const Vec<D, T>>* queries, std::uint32_t k, NeighborList& out,
+                                      T max_distance) const {
+    const State& s = *state_;
+    if (s.periodic())
+        throw Error(ErrorKind::unsupported, "nearest points in a periodic box", Where{.field = "periodic"});
+    if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
+    if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
+    const std::size_t rows = queries ? queries->size() : s.slots;
+    // Cells of the size that this question needs.
+    std::vector<neighbors::Record<D, T>> records(s.points.size());
+    for (std::uint32_t p = 0; p < s.points.size(); ++p) {
+        for (int axis = 0; axis < D; ++axis) records[p].v[axis] = s.points.axis(axis)[p];
+        records[p].id = s.points.ids()[p];
+    }
+    const T typical = typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, records.size()),
+                                           1.3 * static_cast<double>(k) + 1);
+    const T first = max_distance > T(0) ? std::min(typical, max_distance) : typical;
+    neighbors::Grid<D, T> grid, others;
+    const neighbors::Geometry<D, T> geometry(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, records.size()),
+                                             static_cast<double>(first), 0);
+    grid.build(geometry, std::span<const neighbors::Record<D, T>>(records), s.options.executor);
+    if (queries) others.build(geometry, *queries, s.options.executor);
+    list_nearest(queries ? others : grid, grid, !queries, rows, k, first, max_distance, s.options.executor,
+                 s.max_bytes(), out);
+}
+
+#define QUADRAT_CELL_INDEX(D, T)                                                                                       \
+    template void CellIndex<D, T>::find_nearest(std::uint32_t, NeighborList&, T) const;                                \
+    template void CellIndex<D, T>::find_nearest(std::span<const Vec<D, T>>, std::uint32_t, NeighborList&, T) const;    \
+    template void CellIndex<D, T>::find_nearest_in(const std::span<const Vec<D, T>>*, std::uint32_t, NeighborList&, T) \
+        const;
+QUADRAT_CELL_INDEX(2, float)
+QUADRAT_CELL_INDEX(3, float)
+QUADRAT_CELL_INDEX(2, double)
+QUADRAT_CELL_INDEX(3, double)
+#undef QUADRAT_CELL_INDEX
+
+}  // namespace quadrat

@@ -1,0 +1,377 @@
+// What users ask for beside the plain list: periodic boxes, radii per point, groups, a skin, edits, limits, errors.
+#include <quadrat/neighbors.hpp>
+
+#include <quadrat/error.hpp>
+
+#include "base/scenes.hpp"
+#include "support/compare.hpp"
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace quadrat {
+namespace {
+
+using Entry = std::tuple<std::uint32_t, std::uint32_t, int, int, int>;
+
+template <int D, class T>
+std::vector<Vec<D, T>> random_points(std::size_t n, double lo, double hi, std::uint64_t seed) {
+    base::SplitMix random(seed);
+    std::vector<Vec<D, T>> points(n);
+    for (auto& p : points)
+        for (int k = 0; k < D; ++k) p[k] = static_cast<T>(random.uniform(lo, hi));
+    return points;
+}
+
+/// Every image within r by trying all shifts up to `span`, on wrapped coordinates, reported for the given ones.
+template <int D, class T>
+std::multiset<Entry> oracle_images(const std::vector<Vec<D, T>>& points, const Periodic<D, T>& box, T radius,
+                                   int span) {
+    std::multiset<Entry> all;
+    std::vector<Vec<D, T>> wrapped;
+    for (const auto& p : points) wrapped.push_back(wrap(box, p));
+    // n from the wrapped and the given coordinates, in the box's own terms: the vectors of these tests are triangular.
+    const auto turns = [&](std::size_t i) {
+        std::array<int, 3> n{};
+        Vec<D, T> rest = points[i];
+        for (int k = D - 1; k >= 0; --k) {
+            if (box.vectors[k][k] == T(0)) continue;
+            n[static_cast<std::size_t>(k)] =
+                static_cast<int>(std::lround((rest[k] - wrapped[i][k]) / box.vectors[k][k]));
+            for (int c = 0; c < D; ++c) rest[c] -= static_cast<T>(n[static_cast<std::size_t>(k)]) * box.vectors[k][c];
+        }
+        return n;
+    };
+    std::array<int, 3> s{};
+    int most[3] = {0, 0, 0};
+    for (int k = 0; k < D; ++k) most[k] = box.vectors[k][k] != T(0) ? span : 0;
+    for (s[2] = -most[2]; s[2] <= most[2]; ++s[2])
+        for (s[1] = -most[1]; s[1] <= most[1]; ++s[1])
+            for (s[0] = -most[0]; s[0] <= most[0]; ++s[0]) {
+                Vec<D, T> offset{};
+                for (int k = 0; k < D; ++k)
+                    for (int c = 0; c < D; ++c)
+                        if (s[static_cast<std::size_t>(k)])
+                            offset[c] += static_cast<T>(s[static_cast<std::size_t>(k)]) * box.vectors[k][c];
+                for (std::uint32_t i = 0; i < points.size(); ++i)
+                    for (std::uint32_t j = 0; j < points.size(); ++j) {
+                        if (i == j && s == std::array<int, 3>{}) continue;
+                        T sum = 0;
+                        for (int k = 0; k < D; ++k) {
+                            const T d = (wrapped[j][k] - wrapped[i][k]) + offset[k];
+                            sum = k == 0 ? d * d : sum + d * d;
+                        }
+                        if (!(sum <= radius * radius)) continue;
+                        const auto a = turns(i), b = turns(j);
+                        all.insert({i, j, s[0] + a[0] - b[0], s[1] + a[1] - b[1], s[2] + a[2] - b[2]});
+                    }
+            }
+    return all;
+}
+
+std::multiset<Entry> entries_of(const NeighborList& list) {
+    std::multiset<Entry> all;
+    for (std::uint32_t i = 0; i < list.size(); ++i)
+        for (std::size_t e = 0; e < list[i].size(); ++e) {
+            const Shift s = list.shifts(i)[e];
+            all.insert({i, list[i][e], s[0], s[1], s[2]});
+        }
+    return all;
+}
+
+template <int D, class T>
+void expect_images(const std::vector<Vec<D, T>>& points, const Periodic<D, T>& box, T radius, int span) {
+    CellIndex<D, T> index({.radius = radius, .periodic = box});
+    index.build(points);
+    NeighborList list;
+    index.find_neighbors(list, {.shifts = true});
+    const auto expected = oracle_images(points, box, radius, span);
+    const auto found = entries_of(list);
+    ASSERT_EQ(found.size(), expected.size());
+    EXPECT_EQ(found, expected);
+    // The half list has one of (i, j, s) and (j, i, -s).
+    index.find_neighbors(list, {.half = true, .shifts = true});
+    std::multiset<Entry> both;
+    for (const auto& [i, j, a, b, c] : entries_of(list)) {
+        both.insert({i, j, a, b, c});
+        both.insert({j, i, -a, -b, -c});
+    }
+    EXPECT_EQ(both, expected);
+    EXPECT_EQ(index.count_pairs(), expected.size() / 2);
+    std::uint64_t streamed = 0;
+    index.for_each_pair([&](std::uint32_t, std::uint32_t) { ++streamed; });
+    EXPECT_EQ(streamed, expected.size() / 2);
+}
+
+TEST(Periodic, OrthorhombicOpenAndSmallBoxes) {
+    using P = Periodic<3, float>;
+    const auto points = random_points<3, float>(300, -3, 14, 1);
+    expect_images(points, P::orthorhombic({{10, 11, 12}}), 2.0f, 2);
+    expect_images(points, P::orthorhombic({{10, 0, 12}}), 2.0f, 2);
+    expect_images(points, P::orthorhombic({{0, 0, 5}}), 2.0f, 2);
+    // Smaller than twice the radius: all images, a point's own too.
+    const auto few = random_points<3, float>(12, 0, 3, 2);
+    expect_images(few, P::orthorhombic({{3, 2.5f, 2}}), 3.5f, 4);
+}
+
+TEST(Periodic, TriclinicBoxes) {
+    Periodic<3, double> box;
+    box.vectors[0] = {{9, 0, 0}};
+    box.vectors[1] = {{3, 8, 0}};
+    box.vectors[2] = {{-2, 1.5, 7}};
+    box.origin = {{1, -2, 0.5}};
+    expect_images(random_points<3, double>(300, -8, 17, 3), box, 2.0, 3);
+    expect_images(random_points<3, double>(10, -8, 17, 4), box, 9.0, 6);
+    Periodic<2, float> flat;
+    flat.vectors[0] = {{6, 0}};
+    flat.vectors[1] = {{2, 5}};
+    expect_images(random_points<2, float>(200, -8, 17, 5), flat, 1.5f, 3);
+}
+
+TEST(Periodic, PointsOnTheBorderAndQueries) {
+    const auto box = Periodic<2, double>::orthorhombic({{4, 4}});
+    const std::vector<Vec2d> points = {{{0, 0}}, {{4, 4}}, {{-1e-17, 2}}, {{4, 0}}, {{3.5, 2}}, {{1e6, -1e6}}};
+    expect_images(points, box, 1.0, 2);
+    CellIndex<2, double> index({.radius = 1.0, .periodic = box});
+    index.build(points);
+    NeighborList list;
+    const std::vector<Vec2d> queries = {{{8.1, 0}}};
+    index.find_neighbors(std::span<const Vec2d>(queries), list, {.vectors = true, .shifts = true});
+    ASSERT_EQ(list[0].size(), 4u);
+    for (std::size_t e = 0; e < 4; ++e) {
+        const Vec2d v = list.vectors<2, double>(0)[e], p = points[list[0][e]];
+        for (int k = 0; k < 2; ++k) EXPECT_NEAR(v[k], p[k] + 4 * list.shifts(0)[e][k] - queries[0][k], 1e-9);
+    }
+}
+
+TEST(Periodic, ImpossibleBoxesAreRefused) {
+    Periodic<3, float> flat;
+    flat.vectors[0] = {{1, 0, 0}};
+    flat.vectors[1] = {{2, 0, 0}};
+    EXPECT_THROW((CellIndex<3, float>({.radius = 1, .periodic = flat})), Error);
+    CellIndex<3, float> index({.radius = 1000, .periodic = Periodic<3, float>::orthorhombic({{1e-3f, 1e-3f, 1e-3f}})});
+    const std::vector<Vec3f> one = {{{0, 0, 0}}};
+    try {
+        index.build(one);
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::too_large);
+    }
+}
+
+TEST(Radii, EveryRuleEqualsAllPairs) {
+    const auto points = random_points<3, float>(400, 0, 10, 7);
+    base::SplitMix random(8);
+    std::vector<float> radii;
+    for (std::size_t i = 0; i < points.size(); ++i)
+        radii.push_back(static_cast<float>(random.uniform(0.05, i % 40 == 0 ? 3.0 : 0.8)));
+    for (const RadiusRule rule : {RadiusRule::own, RadiusRule::max, RadiusRule::min, RadiusRule::sum}) {
+        test::Rows expected(points.size());
+        std::uint64_t entries = 0;
+        for (std::uint32_t i = 0; i < points.size(); ++i)
+            for (std::uint32_t j = 0; j < points.size(); ++j) {
+                const float a = radii[i], b = radii[j];
+                const float r = rule == RadiusRule::own   ? a
+                                : rule == RadiusRule::max ? std::max(a, b)
+                                : rule == RadiusRule::min ? std::min(a, b)
+                                                          : a + b;
+                if (i != j && test::oracle_near(points[i], points[j], r)) expected[i].push_back(j), ++entries;
+            }
+        CellIndex<3, float> index({.rule = rule});
+        index.build(points, radii);
+        NeighborList list;
+        index.find_neighbors(list);
+        for (std::uint32_t i = 0; i < points.size(); ++i) {
+            std::vector<std::uint32_t> row(list[i].begin(), list[i].end());
+            std::sort(row.begin(), row.end());
+            EXPECT_EQ(row, expected[i]);
+        }
+        if (rule == RadiusRule::own) {
+            EXPECT_THROW(index.find_neighbors(list, {.half = true}), Error);
+            EXPECT_EQ(index.count_pairs(), entries);
+        } else {
+            index.find_neighbors(list, {.half = true});
+            EXPECT_EQ(list.entries(), entries / 2);
+            EXPECT_EQ(index.count_pairs(), entries / 2);
+        }
+    }
+}
+
+TEST(Groups, RowsHoldOnlyWhatTheirGroupSearches) {
+    const auto points = random_points<2, double>(500, 0, 10, 9);
+    std::vector<std::uint8_t> groups;
+    for (std::size_t i = 0; i < points.size(); ++i) groups.push_back(static_cast<std::uint8_t>(i % 3));
+    const std::vector<std::uint64_t> searches = {0b110, 0b001, 0};  // 0 sees 1 and 2, 1 sees 0, 2 sees nobody
+    CellIndex<2, double> index({.radius = 1});
+    index.build(points);
+    NeighborList all, list;
+    index.find_neighbors(all);
+    index.find_neighbors(list, {.groups = groups, .searches = searches});
+    for (std::uint32_t i = 0; i < points.size(); ++i) {
+        std::vector<std::uint32_t> expected;
+        for (const std::uint32_t j : all[i])
+            if (searches[groups[i]] >> groups[j] & 1) expected.push_back(j);
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), list[i].begin(), list[i].end()));
+    }
+    groups[3] = 9;
+    try {
+        index.find_neighbors(list, {.groups = groups, .searches = searches});
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.where().index, 3u);
+    }
+}
+
+TEST(Skin, ListsStayCompleteUntilUpdateRebuilds) {
+    auto points = random_points<3, float>(600, 0, 10, 10);
+    CellIndex<3, float> index({.radius = 1, .skin = 0.3f});
+    index.build(points);
+    NeighborList list;
+    index.find_neighbors(list);
+    base::SplitMix random(11);
+    int rebuilt = 0, kept = 0;
+    for (int step = 0; step < 20; ++step) {
+        for (auto& p : points)
+            for (int k = 0; k < 3; ++k) p[k] += static_cast<float>(random.uniform(-0.03, 0.03));
+        if (index.update(points)) {
+            ++rebuilt;
+            index.find_neighbors(list);
+        } else {
+            ++kept;
+        }
+        const test::Rows near = test::oracle_neighbors<3, float>(points, 1.0f);
+        for (std::uint32_t i = 0; i < points.size(); ++i)
+            for (const std::uint32_t j : near[i])
+                ASSERT_NE(std::find(list[i].begin(), list[i].end(), j), list[i].end()) << step;
+    }
+    EXPECT_GT(rebuilt, 0);
+    EXPECT_GT(kept, rebuilt);
+}
+
+TEST(Edits, InsertAndEraseBetweenBuilds) {
+    auto points = random_points<3, float>(300, 0, 6, 12);
+    const auto more = random_points<3, float>(50, 0, 6, 13);
+    CellIndex<3, float> index({.radius = 1});
+    index.build(points);
+    EXPECT_EQ(index.insert(more), 300u);
+    points.insert(points.end(), more.begin(), more.end());
+    const std::vector<std::uint32_t> gone = {0, 17, 299, 310};
+    index.erase(gone);
+    EXPECT_THROW(index.erase(std::span(gone).first(1)), Error);
+    const auto expect_rows = [&] {
+        NeighborList list;
+        index.find_neighbors(list);
+        ASSERT_EQ(list.size(), 350u);
+        const test::Rows all = test::oracle_neighbors<3, float>(points, 1.0f);
+        for (std::uint32_t i = 0; i < 350; ++i) {
+            std::vector<std::uint32_t> expected;
+            const auto is_gone = [&](std::uint32_t x) { return std::find(gone.begin(), gone.end(), x) != gone.end(); };
+            for (const std::uint32_t j : all[i])
+                if (!is_gone(i) && !is_gone(j)) expected.push_back(j);
+            std::vector<std::uint32_t> row(list[i].begin(), list[i].end());
+            std::sort(row.begin(), row.end());
+            ASSERT_EQ(row, expected);
+        }
+    };
+    expect_rows();
+    for (auto& p : points) p[0] += 0.5f * p[1];
+    index.update(points);
+    expect_rows();
+}
+
+TEST(Limits, CoincidentPointsAreCountedButNotStored) {
+    const std::vector<Vec3f> points(20000, Vec3f{{1, 2, 3}});
+    CellIndex<3, float> index({.radius = 0.1f, .max_bytes = 100'000'000});
+    index.build(points);
+    EXPECT_EQ(index.count_pairs(), 20000ull * 19999 / 2);
+    NeighborList list;
+    try {
+        index.find_neighbors(list);
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::too_large);
+        EXPECT_NE(std::string(e.what()).find(std::to_string(20000ull * 19999 * 4 + 20000 * 8)), std::string::npos)
+            << e.what();
+    }
+    EXPECT_EQ(list.size(), 0u);
+}
+
+TEST(Limits, BadDataNamesThePlaceAndChangesNothing) {
+    std::vector<Vec3f> points = random_points<3, float>(100, 0, 3, 14);
+    CellIndex<3, float> index({.radius = 1});
+    index.build(points);
+    NeighborList before, after;
+    index.find_neighbors(before);
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        auto broken = points;
+        broken[57][1] = bad;
+        for (const bool update : {false, true}) {
+            try {
+                update ? static_cast<void>(index.update(broken)) : index.build(broken);
+                FAIL();
+            } catch (const Error& e) {
+                EXPECT_EQ(e.where().index, 57u);
+            }
+        }
+        EXPECT_THROW(index.find_neighbors(std::span<const Vec3f>(broken), after), Error);
+    }
+    index.find_neighbors(after);
+    EXPECT_EQ(before.entries(), after.entries());
+    EXPECT_THROW((CellIndex<3, float>({.radius = -1})), Error);
+    EXPECT_THROW((CellIndex<3, float>({.radius = std::numeric_limits<float>::quiet_NaN()})), Error);
+    EXPECT_THROW((CellIndex<3, float>({}).build(points)), Error);
+    EXPECT_THROW(index.update(std::span(points).first(3)), Error);
+    const std::vector<float> radii(99, 1.0f);
+    EXPECT_THROW(index.build(points, radii), Error);
+}
+
+TEST(Limits, NothingAndOne) {
+    CellIndex<3, double> index({.radius = 1});
+    NeighborList list;
+    index.find_neighbors(list);
+    EXPECT_EQ(list.size(), 0u);
+    index.build({});
+    index.find_neighbors(list, {.order = RowOrder::input});
+    EXPECT_EQ(list.offsets().size(), 1u);
+    const std::vector<Vec3d> one = {{{-0.0, 0, 5}}};
+    index.find_neighbors(std::span<const Vec3d>(one), list);
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].size(), 0u);
+    index.build(one);
+    index.find_neighbors(list);
+    EXPECT_EQ(list[0].size(), 0u);
+    index.find_nearest(3, list);
+    EXPECT_EQ(list[0].size(), 0u);
+}
+
+TEST(Limits, StopAndProgress) {
+    const auto points = random_points<3, float>(30000, 0, 20, 15);
+    CellIndex<3, float> index({.radius = 1});
+    index.build(points);
+    NeighborList list;
+    StopSource stop;
+    stop.request_stop();
+    try {
+        index.find_neighbors(list, {.watch = {.stop = stop, .report = {}}});
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::stopped);
+    }
+    double last = 0;
+    index.find_neighbors(list, {.watch = {.stop = {}, .report = [&](double f) {
+                                              EXPECT_GE(f, last);
+                                              last = f;
+                                          }}});
+    EXPECT_EQ(last, 1.0);
+}
+
+}  // namespace
+}  // namespace quadrat

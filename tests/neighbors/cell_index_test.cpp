@@ -1,0 +1,303 @@
+// CellIndex against plain loops over all pairs, as sets, for shared scenes and hostile inputs, on every SIMD target.
+#include <quadrat/neighbors.hpp>
+
+#include <quadrat/error.hpp>
+
+#include "base/scenes.hpp"
+#include "base/simd.hpp"
+#include "support/compare.hpp"
+#include "support/oracle.hpp"
+#include "support/properties.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quadrat {
+namespace {
+
+using test::Rows;
+
+Rows rows_of(const NeighborList& list) {
+    Rows rows(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) rows[i].assign(list[i].begin(), list[i].end());
+    return rows;
+}
+
+Rows sorted(Rows rows) {
+    for (auto& r : rows) std::sort(r.begin(), r.end());
+    return rows;
+}
+
+/// Both sides of every pair of a half list.
+Rows mirrored(const Rows& half) {
+    Rows rows(half.size());
+    for (std::uint32_t i = 0; i < half.size(); ++i)
+        for (const std::uint32_t j : half[i]) {
+            rows[i].push_back(j);
+            rows[j].push_back(i);
+        }
+    return sorted(rows);
+}
+
+template <int D, class T>
+void expect_exact(std::span<const Vec<D, T>> points, T radius, unsigned subdivision = 0) {
+    const Rows expected = test::oracle_neighbors<D, T>(points, radius);
+    CellIndex<D, T> index({.radius = radius, .subdivision = subdivision});
+    index.build(points);
+    NeighborList list;
+    index.find_neighbors(list);
+    const Rows found = rows_of(list);
+    EXPECT_EQ(sorted(found), expected);
+    // The order of a row is the order of cells.
+    std::vector<std::uint32_t> rank(points.size());
+    for (std::uint32_t k = 0; k < index.order().size(); ++k) rank[index.order()[k]] = k;
+    for (const auto& row : found)
+        EXPECT_TRUE(std::is_sorted(row.begin(), row.end(), [&](auto a, auto b) { return rank[a] < rank[b]; }));
+    index.find_neighbors(list, {.half = true});
+    EXPECT_EQ(mirrored(rows_of(list)), expected);
+    std::uint64_t entries = 0;
+    std::vector<std::uint32_t> counts;
+    index.count_neighbors(counts);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        EXPECT_EQ(counts[i], expected[i].size());
+        entries += expected[i].size();
+    }
+    EXPECT_EQ(index.count_pairs(), entries / 2);
+    Rows streamed(points.size());
+    index.for_each_pair([&](std::uint32_t i, std::uint32_t j) {
+        EXPECT_LT(i, j);
+        streamed[i].push_back(j);
+    });
+    EXPECT_EQ(mirrored(streamed), expected);
+    index.find_neighbors(points, list);
+    EXPECT_EQ(sorted(rows_of(list)), (test::oracle_neighbors<D, T>(points, points, radius)));
+}
+
+template <class Type>
+class CellIndexTyped : public testing::Test {};
+template <int Dim, class Scalar>
+struct Kind {
+    static constexpr int D = Dim;
+    using T = Scalar;
+};
+using Kinds = testing::Types<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
+TYPED_TEST_SUITE(CellIndexTyped, Kinds);
+
+TYPED_TEST(CellIndexTyped, FindsWhatAllPairsFindInTheSharedScenes) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    using base::PointScene;
+    for (const PointScene scene :
+         {PointScene::lattice, PointScene::uniform, PointScene::sparse, PointScene::shell, PointScene::clustered}) {
+        const base::MovingPoints<D, T> moving(scene, 900);
+        base::for_each_simd_target([&] { expect_exact<D, T>(moving.points(), moving.radius()); });
+    }
+}
+
+TYPED_TEST(CellIndexTyped, FindsWhatAllPairsFindInHostileInput) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    for (const auto& scene : base::hostile_points<D, T>()) {
+        SCOPED_TRACE(scene.name);
+        base::for_each_simd_target([&] { expect_exact<D, T>(scene.points, scene.radius); });
+    }
+}
+
+TYPED_TEST(CellIndexTyped, SubdividedCellsGiveTheSameSet) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    const base::MovingPoints<D, T> moving(base::PointScene::lattice, 700);
+    for (unsigned h : {1u, 2u, 3u, 5u}) expect_exact<D, T>(moving.points(), moving.radius(), h);
+}
+
+TYPED_TEST(CellIndexTyped, AnyPointsProperty) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    test::check("lists equal all pairs", [] {
+        const auto points = *test::points<D, T>(3);
+        const T radius = static_cast<T>(*rc::gen::element(0.25, 0.5, 1.0, 2.5, 1000.0, 0.001));
+        CellIndex<D, T> index({.radius = radius});
+        index.build(points);
+        NeighborList list;
+        index.find_neighbors(list);
+        RC_ASSERT(sorted(rows_of(list)) == (test::oracle_neighbors<D, T>(points, radius)));
+    });
+}
+
+TYPED_TEST(CellIndexTyped, UpdateFollowsMovingPoints) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::MovingPoints<D, T> moving(base::PointScene::moving, 800);
+    CellIndex<D, T> index({.radius = moving.radius()});
+    index.build(moving.points());
+    NeighborList list;
+    for (int step = 0; step < 12; ++step) {
+        moving.step();
+        EXPECT_TRUE(index.update(moving.points()));
+        index.find_neighbors(list);
+        ASSERT_EQ(sorted(rows_of(list)), (test::oracle_neighbors<D, T>(moving.points(), moving.radius())));
+    }
+    // Everything somewhere else.
+    std::vector<Vec<D, T>> far(moving.points().begin(), moving.points().end());
+    for (auto& p : far) p[0] = p[0] * 3 + 1000;
+    index.update(far);
+    index.find_neighbors(list);
+    EXPECT_EQ(sorted(rows_of(list)), (test::oracle_neighbors<D, T>(far, moving.radius())));
+}
+
+TYPED_TEST(CellIndexTyped, NearestAreTheNearest) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    for (const auto scene : {base::PointScene::uniform, base::PointScene::clustered, base::PointScene::shell}) {
+        const base::MovingPoints<D, T> moving(scene, 500);
+        const auto points = moving.points();
+        CellIndex<D, T> index({.radius = moving.radius()});
+        index.build(points);
+        for (const std::uint32_t k : {1u, 7u, 16u, 600u})
+            for (const T limit : {T(0), moving.radius()}) {
+                NeighborList list;
+                index.find_nearest(k, list, limit);
+                ASSERT_EQ(list.size(), points.size());
+                for (std::uint32_t i = 0; i < points.size(); ++i) {
+                    std::vector<std::pair<T, std::uint32_t>> all;
+                    for (std::uint32_t j = 0; j < points.size(); ++j) {
+                        T sum = 0;
+                        for (int c = 0; c < D; ++c) {
+                            const T d = points[j][c] - points[i][c];
+                            sum = c == 0 ? d * d : sum + d * d;
+                        }
+                        if (j != i && (limit == T(0) || sum <= limit * limit)) all.push_back({sum, j});
+                    }
+                    std::sort(all.begin(), all.end());
+                    all.resize(std::min<std::size_t>(all.size(), k));
+                    ASSERT_EQ(list[i].size(), all.size());
+                    for (std::size_t e = 0; e < all.size(); ++e) {
+                        EXPECT_EQ(list[i][e], all[e].second);
+                        EXPECT_EQ(list.template distances<T>(i)[e], std::sqrt(all[e].first));
+                    }
+                }
+            }
+    }
+}
+
+TEST(CellIndex, NearestOfFewFarAndCoincidentPoints) {
+    std::vector<Vec3f> points(20, Vec3f{{1, 2, 3}});
+    points.push_back(Vec3f{{1e30f, 0, 0}});
+    points.push_back(Vec3f{{-1e-30f, 0, 0}});
+    const NeighborList list = find_nearest<3, float>(points, 3);
+    for (std::uint32_t i = 0; i < points.size(); ++i) EXPECT_EQ(list[i].size(), 3u);
+    EXPECT_EQ(list[0][0], 1u);
+    EXPECT_EQ(list[5][0], 0u);
+    EXPECT_EQ(list[5][2], 2u);
+}
+
+TEST(CellIndex, SameBytesForAnyNumberOfThreadsAndAnyTarget) {
+    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 30000);
+    const auto run = [&](Executor* executor) {
+        CellIndex<3, float> index({.radius = moving.radius(), .executor = executor});
+        index.build(moving.points());
+        NeighborList list;
+        index.find_neighbors(list, {.order = RowOrder::input});
+        return std::pair(std::vector(list.offsets().begin(), list.offsets().end()),
+                         std::vector(list.indices().begin(), list.indices().end()));
+    };
+    const auto reference = run(nullptr);
+    for (unsigned threads : {2u, 3u, 7u}) {
+        ThreadExecutor executor(threads);
+        EXPECT_EQ(run(&executor), reference);
+    }
+    base::for_each_simd_target([&] { EXPECT_EQ(run(nullptr), reference); });
+}
+
+TEST(CellIndex, ListsInInputOrderAreTheSameRows) {
+    const base::MovingPoints<2, float> moving(base::PointScene::uniform, 5000);
+    CellIndex<2, float> index({.radius = moving.radius()});
+    index.build(moving.points());
+    NeighborList a, b;
+    index.find_neighbors(a, {.distances = DistanceKind::squared, .vectors = true, .shifts = true});
+    index.find_neighbors(b, {.distances = DistanceKind::squared, .vectors = true, .shifts = true});
+    b.compact();
+    ASSERT_TRUE(b.contiguous());
+    EXPECT_EQ(rows_of(a), rows_of(b));
+    EXPECT_EQ(a.entries(), b.indices().size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto da = a.distances<float>(i), db = b.distances<float>(i);
+        ASSERT_TRUE(std::equal(da.begin(), da.end(), db.begin(), db.end()));
+        const auto va = a.vectors<2, float>(i), vb = b.vectors<2, float>(i);
+        ASSERT_TRUE(std::equal(va.begin(), va.end(), vb.begin(), vb.end()));
+        for (std::size_t e = 0; e < da.size(); ++e) {
+            const Vec2f p = moving.points()[i], q = moving.points()[a[i][e]];
+            EXPECT_EQ(va[e][0], q[0] - p[0]);
+            EXPECT_EQ(da[e], va[e][0] * va[e][0] + va[e][1] * va[e][1]);
+            EXPECT_EQ(a.shifts(i)[e], Shift{});
+        }
+    }
+}
+
+TEST(CellIndex, SelfIsInItsRowWhenAskedFor) {
+    const base::MovingPoints<3, double> moving(base::PointScene::sparse, 300);
+    CellIndex<3, double> index({.radius = moving.radius()});
+    index.build(moving.points());
+    for (const bool half : {false, true}) {
+        NeighborList with, without;
+        index.find_neighbors(with, {.half = half, .self = true});
+        index.find_neighbors(without, {.half = half});
+        EXPECT_EQ(with.entries(), without.entries() + 300);
+        for (std::uint32_t i = 0; i < 300; ++i) EXPECT_EQ(std::count(with[i].begin(), with[i].end(), i), 1);
+    }
+}
+
+TEST(CellIndex, OneNeighbourhoodAtATime) {
+    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 400);
+    CellIndex<3, float> index({.radius = moving.radius()});
+    index.build(moving.points());
+    const Rows expected = test::oracle_neighbors<3, float>(moving.points(), moving.radius());
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        std::vector<std::uint32_t> row;
+        index.for_each_neighbor(i, [&](std::uint32_t j) { row.push_back(j); });
+        std::sort(row.begin(), row.end());
+        EXPECT_EQ(row, expected[i]);
+        std::size_t count = 0;
+        index.for_each_neighbor(moving.points()[i], [&](std::uint32_t) { ++count; });
+        EXPECT_EQ(count, row.size() + 1);
+    }
+    EXPECT_THROW(index.for_each_neighbor(400u, [](std::uint32_t) {}), Error);
+}
+
+TEST(CellIndex, ChunksHoldEveryPairOnce) {
+    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 6000);
+    ThreadExecutor executor(3);
+    CellIndex<3, float> index({.radius = moving.radius(), .executor = &executor});
+    index.build(moving.points());
+    std::vector<Pair> streamed, chunked;
+    index.for_each_pair([&](std::uint32_t i, std::uint32_t j) { streamed.push_back({i, j}); });
+    std::mutex mutex;
+    index.for_each_chunk([&](std::span<const Pair> pairs) {
+        const std::lock_guard lock(mutex);
+        chunked.insert(chunked.end(), pairs.begin(), pairs.end());
+    });
+    std::sort(streamed.begin(), streamed.end());
+    std::sort(chunked.begin(), chunked.end());
+    EXPECT_EQ(streamed, chunked);
+    EXPECT_EQ(std::adjacent_find(streamed.begin(), streamed.end()), streamed.end());
+}
+
+TEST(CellIndex, ZOrderIsAPermutationThatKeepsCellsTogether) {
+    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 2000);
+    std::vector<std::uint32_t> order = z_order<3, float>(moving.points(), moving.radius());
+    double jumps = 0, plain = 0;
+    for (std::size_t k = 1; k < order.size(); ++k)
+        for (int c = 0; c < 3; ++c) {
+            jumps += std::abs(moving.points()[order[k]][c] - moving.points()[order[k - 1]][c]);
+            plain += std::abs(moving.points()[k][c] - moving.points()[k - 1][c]);
+        }
+    EXPECT_LT(jumps, plain / 3);
+    std::sort(order.begin(), order.end());
+    for (std::uint32_t k = 0; k < order.size(); ++k) EXPECT_EQ(order[k], k);
+}
+
+}  // namespace
+}  // namespace quadrat
