@@ -25,6 +25,7 @@ template <class T>
 
 /// How far apart two points can be in the real numbers and still be near by the rounded predicate: at least
 /// radius (1 + 2^-20) in float, (1 + 2^-49) in double. A cell edge of at least this makes a stencil of +-1 cells exact.
+/// Infinite for the largest doubles; a Quantiser with an infinite edge puts everything into cell 0.
 template <class T>
 [[nodiscard]] inline double reach(T radius) {
     const double margin = std::numeric_limits<T>::digits <= 24 ? 0x1p-20 : 0x1p-49;

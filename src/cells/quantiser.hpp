@@ -25,7 +25,7 @@ using Cell = Vec<D, std::int64_t>;
 class AxisQuantiser {
   public:
     AxisQuantiser() = default;
-    /// edge is positive and finite.
+    /// edge is positive. With an infinite edge everything is in cell 0.
     explicit AxisQuantiser(double edge) : edge_(edge), inverse_(1 / edge) {
         // 1 / edge overflows for denormal edges; such axes always take the exact way.
         if (!(inverse_ <= std::numeric_limits<double>::max())) inverse_ = std::numeric_limits<double>::quiet_NaN();
@@ -50,6 +50,7 @@ class AxisQuantiser {
   private:
     /// The quotient is near an integer, huge, or not a number.
     [[nodiscard]] std::int64_t exact(double x) const {
+        if (edge_ > std::numeric_limits<double>::max()) return 0;
         const double q = x / edge_;
         if (q >= 0x1p62) return max_cell;
         if (!(q > -0x1p62)) return -max_cell;

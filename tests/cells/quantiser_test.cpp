@@ -48,6 +48,9 @@ TEST(Quantiser, KnownValues) {
     EXPECT_EQ(AxisQuantiser(0x1p100)(-0x1p-1060), -1);
     EXPECT_EQ(AxisQuantiser(0x1p-1074)(0x1p-1073), 2);
     EXPECT_EQ(AxisQuantiser(0x1p-1074)(1.0), max_cell);
+    const AxisQuantiser endless(std::numeric_limits<double>::infinity());
+    EXPECT_EQ(endless(-1e308), 0);
+    EXPECT_EQ(endless(1e308), 0);
 }
 
 TEST(Quantiser, ExactFloor) {
