@@ -54,7 +54,7 @@ bool some_direction_separates(const Difference* x, int count) {
     Vec3d w = x[0].p[0];
     for (int i = 0; i < count; ++i) w = w + (x[i].p[0] + x[i].p[1]);
     w = (1.0 / (2 * count + 1)) * w;
-    for (int round = 0; round < 10; ++round) {
+    for (int round = 0; round < 6; ++round) {
         const Vec3d* worst = nullptr;
         double least = no_impact;
         for (int i = 0; i < count; ++i)
@@ -106,6 +106,24 @@ struct Cubic {
         const T e = error;
         const T m = -error;
         return (b[0] > e && b[1] > e && b[2] > e && b[3] > e) || (b[0] < m && b[1] < m && b[2] < m && b[3] < m);
+    }
+
+    // The value at t, by de Casteljau.
+    [[nodiscard]] T at(double t) const {
+        const T tt = t;
+        const T t1 = Arithmetic<T>::difference(1, t);
+        const T p = b[0] * t1 + b[1] * tt, q = b[1] * t1 + b[2] * tt, r = b[2] * t1 + b[3] * tt;
+        return (p * t1 + q * tt) * t1 + (q * t1 + r * tt) * tt;
+    }
+
+    // 1 or -1 if the polynomial certainly rises or falls all the way.
+    [[nodiscard]] int monotone(double error) const {
+        const T e = 2 * error;
+        const T m = -2 * error;
+        const T d[3] = {b[1] - b[0], b[2] - b[1], b[3] - b[2]};
+        if (d[0] > e && d[1] > e && d[2] > e) return 1;
+        if (d[0] < m && d[1] < m && d[2] < m) return -1;
+        return 0;
     }
 
     // The coefficients on [s, e], by blossoming.
@@ -193,8 +211,17 @@ class Search {
             budget_ = 0;  // cutting will not help: the contact is on a border, as far as T can tell
             return Verdict::unknown;
         }
-        if (l > s && !f_.part(s, l).clear(error_)) return Verdict::unknown;
-        if (r < e && !f_.part(r, e).clear(error_)) return Verdict::unknown;
+        if (const int direction = f.monotone(error_)) {  // then the values at l and r are enough
+            const T up = error_;
+            const T down = -error_;
+            const T at_l = f_.at(l);
+            const T at_r = f_.at(r);
+            if (l > s && !(direction > 0 ? at_l < down : at_l > up)) return Verdict::unknown;
+            if (r < e && !(direction > 0 ? at_r > up : at_r < down)) return Verdict::unknown;
+        } else {
+            if (l > s && !f_.part(s, l).clear(error_)) return Verdict::unknown;
+            if (r < e && !f_.part(r, e).clear(error_)) return Verdict::unknown;
+        }
         if (inside == Inside::no) return Verdict::miss;
         time = l;
         return Verdict::hit;
@@ -204,7 +231,7 @@ class Search {
     double error_;
     SideConditions& sides_;
     double tolerance_;
-    int budget_ = 10;
+    int budget_ = sizeof(T) > sizeof(double) ? 6 : 4;
 };
 
 // The vectors of the cubic.

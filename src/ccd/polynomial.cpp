@@ -84,6 +84,8 @@ bool multiple_roots(const Polynomial& f, std::vector<Root>& roots) {
     return true;
 }
 
+void bisect(Root& root, double width);
+
 // Narrows (left, right) / 2^depth, given the four coefficients of f on that interval (up to a positive factor), so that
 // right - left is at most the tolerance, usually 2^-45. A floating point guess is proved by exact signs around it.
 void narrow(Root& root, const BigInt (&b)[4], double tolerance) {
@@ -128,12 +130,17 @@ void narrow(Root& root, const BigInt (&b)[4], double tolerance) {
             return;
         }
     }
-    while ((root.d - root.n).to_double(static_cast<int>(root.depth)) > tolerance) {
+    bisect(root, tolerance);
+}
+
+// Halves (n, d) / 2^depth around the root until it is narrower than the width, or the root itself is found.
+void bisect(Root& root, double width) {
+    while ((root.d - root.n).to_double(static_cast<int>(root.depth)) > width) {
         BigInt middle = root.n + root.d;
         root.n <<= 1;
         root.d <<= 1;
         ++root.depth;
-        const int s = sign_at_dyadic(f, middle, root.depth);
+        const int s = sign_at_dyadic(*root.of, middle, root.depth);
         if (s == 0) {
             root.n = std::move(middle);
             root.d = BigInt(1) << root.depth;
@@ -144,6 +151,11 @@ void narrow(Root& root, const BigInt (&b)[4], double tolerance) {
     }
 }
 
+void finish(Root& r) {
+    r.narrow = !r.of || (r.d - r.n).to_double(static_cast<int>(r.depth)) < 0x1p-41;
+    r.lower = lower_double(r.n, r.of ? BigInt(1) << r.depth : r.d);
+}
+
 struct Isolation {
     const Polynomial& f;
     double tolerance;
@@ -151,6 +163,68 @@ struct Isolation {
     std::vector<Root>& roots;
     std::size_t first;
     bool checked = false;  // f is known to have only simple roots
+
+    // All roots, if those of the derivative separate them well: between two neighbouring critical points f is monotone, and its sign
+    // at a critical point is that of the linear remainder f mod f'. Saves halving down to a close pair of roots. f has no multiple roots.
+    bool by_critical_points() {
+        struct Point {
+            BigInt left, right;  // dyadic, around the critical point, with the same sign of f
+            unsigned depth;
+            int sign;
+        };
+        const auto& c = f.c;
+        Polynomial slope;
+        slope.c[0] = c[1];
+        slope.c[1] = c[2] << 1;
+        slope.c[2] = (c[3] << 1) + c[3];
+        slope.set_degree(2);
+        if (slope.degree < 1) return false;
+        std::vector<Root> critical;
+        find_roots(slope, 0x1p-40, Ignore{}, critical);
+        Polynomial rest;  // 9 c3 f mod f'
+        rest.c[0] = (c[0] * c[3] << 3) + c[0] * c[3] - c[1] * c[2];
+        rest.c[1] = ((c[1] * c[3] << 1) + (c[1] * c[3] << 2)) - (c[2] * c[2] << 1);
+        rest.set_degree(1);
+        std::vector<Point> points;
+        points.push_back({BigInt(0), BigInt(0), 0, sign_at_dyadic(f, BigInt(0), 0)});
+        for (const Root& r : critical) {
+            Point p;
+            p.sign = r.of ? sign_at(rest, r) * c[3].sign() : sign_at(f, r.n, r.d);
+            if (r.of) {
+                p.left = r.n;
+                p.right = r.d;
+                p.depth = r.depth;
+            } else {
+                p.depth = 50;
+                const auto k = static_cast<std::int64_t>(std::ldexp(r.lower, 50));
+                p.left = BigInt(std::max<std::int64_t>(k - 2, 0));
+                p.right = BigInt(std::min<std::int64_t>(k + 3, std::int64_t{1} << 50));
+            }
+            if (p.sign == 0 || sign_at_dyadic(f, p.left, p.depth) != p.sign || sign_at_dyadic(f, p.right, p.depth) != p.sign)
+                return false;
+            points.push_back(std::move(p));
+        }
+        points.push_back({BigInt(1), BigInt(1), 0, sign_at_dyadic(f, BigInt(1), 0)});
+        if (points.front().sign == 0 || points.back().sign == 0) return false;
+        roots.erase(roots.begin() + static_cast<std::ptrdiff_t>(first), roots.end());
+        for (std::size_t i = 1; i < points.size(); ++i) {
+            const Point& a = points[i - 1];
+            const Point& b = points[i];
+            if (a.sign == b.sign) continue;
+            Root r;
+            r.of = &f;
+            r.before = a.sign;
+            r.depth = std::max(a.depth, b.depth);
+            r.n = a.right << (r.depth - a.depth);
+            r.d = b.left << (r.depth - b.depth);
+            const BigInt one = BigInt(1) << r.depth;
+            if (ignore(lower_double(r.n, one), std::min(1.0, lower_double(r.d, one) * (1 + 0x1p-45)))) continue;
+            bisect(r, std::min(tolerance, 0x1p-42));
+            finish(r);
+            roots.push_back(std::move(r));
+        }
+        return true;
+    }
 
     // The roots in the open interval (k, k + 1) / 2^depth, by Descartes' rule on the Bernstein coefficients b. False if
     // f turned out to have a multiple root and its roots were taken from there.
@@ -167,8 +241,7 @@ struct Isolation {
             r.d = k + BigInt(1);
             r.depth = depth;
             narrow(r, b, tolerance);
-            r.narrow = !r.of || (r.d - r.n).to_double(static_cast<int>(r.depth)) < 0x1p-41;
-            r.lower = lower_double(r.n, r.of ? BigInt(1) << r.depth : r.d);
+            finish(r);
             roots.push_back(std::move(r));
             return true;
         }
@@ -180,6 +253,7 @@ struct Isolation {
                 return false;
             }
             checked = true;
+            if (by_critical_points()) return false;
         }
         // de Casteljau at the middle, times 8.
         const BigInt ab = b[0] + b[1];
