@@ -1,0 +1,84 @@
+// quadrat unpack: a .qvox file becomes arrays again, or the textures that a shader needs.
+#include <quadrat/error.hpp>
+#include <quadrat/voxels.hpp>
+
+#include <cstdio>
+
+#include "io/npy.hpp"
+#include "verb.hpp"
+#include "voxel_tables.hpp"
+
+namespace quadrat::cli {
+namespace {
+
+struct UnpackOptions {
+    std::string input, out;
+    bool textures = false, json = false;
+};
+
+void write_words(const std::string& path, std::span<const std::uint8_t> table) {
+    const std::vector<std::uint32_t> words = glsl_words(table);
+    io::write_npy(
+        path, io::view(std::span<const std::uint32_t>(words), {words.size() / glsl_texture_width, glsl_texture_width}));
+}
+
+template <int D>
+Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
+    Json files = Json::array();
+    const auto written = [&](const std::string& path) {
+        files.push_back(path);
+        return path;
+    };
+    if (options.textures) {
+        const auto parts = grid.index.parts();
+        write_words(written(options.out + ".offsets.npy"), {parts.offsets.data.get(), parts.offsets.size});
+        if (parts.tags.size) write_words(written(options.out + ".tags.npy"), {parts.tags.data.get(), parts.tags.size});
+        for (const Channel& c : grid.channels)
+            write_channel(written(options.out + "." + c.name + ".npy"), c, grid.index.values());
+        return {{"entries", grid.index.entries()}, {"files", files}};
+    }
+    const auto sorted = grid.index.sorted();
+    std::vector<std::int32_t> coordinates;
+    std::vector<std::uint32_t> places;
+    for (const auto& [p, at] : sorted) {
+        for (int a = 0; a < D; ++a) coordinates.push_back(p[a]);
+        places.push_back(at);
+    }
+    io::write_npy(written(options.out + ".coordinates.npy"),
+                  io::view(std::span<const std::int32_t>(coordinates), {sorted.size(), D}));
+    for (const Channel& c : grid.channels)
+        write_channel(written(options.out + "." + c.name + ".npy"), gather(c, places), places.size());
+    return {{"entries", sorted.size()}, {"files", files}};
+}
+
+}  // namespace
+
+void add_unpack(CLI::App& app) {
+    CLI::App* verb = add_verb(app, "unpack", "Write the positions and values of a .qvox file as arrays",
+                              "  quadrat unpack voxels.qvox -o voxels");
+    const auto options = std::make_shared<UnpackOptions>();
+    verb->add_option("input", options->input, "a .qvox file")->required();
+    verb->add_option("-o,--out", options->out,
+                     "PREFIX of PREFIX.coordinates.npy and PREFIX.CHANNEL.npy, sorted by z, y, x")
+        ->required();
+    verb->add_flag("--textures", options->textures, "the tables as they are, for a shader (info --glsl)");
+    verb->add_flag("--json", options->json, "print one JSON object");
+    verb->callback([options] {
+        const AnyVoxelGrid any = read_qvox(options->input);
+        const Json json = std::visit(
+            [&](const auto& grid) {
+                try {
+                    return unpack(grid, *options);
+                } catch (const Error& e) {
+                    throw e.in_file(options->input);
+                }
+            },
+            any);
+        if (options->json)
+            std::printf("%s\n", json.dump(2).c_str());
+        else
+            for (const auto& f : json["files"]) std::printf("%s\n", f.get<std::string>().c_str());
+    });
+}
+
+}  // namespace quadrat::cli
