@@ -40,15 +40,15 @@ test-asan test-tsan: test-%: packages build/%/build.ninja
 	@cd build/$* && $(CTEST) -L '^($(SANITIZED))$$'
 
 bench: packages $(BUILD)/build.ninja
-	@cmake --build $(BUILD)
+	@cmake --build $(BUILD) --target all bench/all
 	@for b in $(BUILD)/bench/*/quadrat_bench_*; do [ -x $$b ] && [ -f $$b ] && $$b; done
 
 peers: packages-peers
-	@cmake --preset release && cmake --build $(BUILD)
+	@cmake --preset release && cmake --build $(BUILD) --target all bench/all
 	@for run in bench/peers/*/run.sh; do echo "== $$run"; bash $$run $(BUILD) out/peers; done
 
 paper-hhg paper-hsh paper-ci paper-psh paper-gsh: paper-%: packages-peers
-	@cmake --preset release && cmake --build $(BUILD)
+	@cmake --preset release && cmake --build $(BUILD) --target all bench/all
 	@for run in bench/papers/$**/run.sh; do echo "== $$run"; bash $$run $(BUILD) out/papers/$*; done
 
 fuzz: packages build/fuzz/build.ninja

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
+#include <quadrat/broad_phase/kept_pairs.hpp>
+#include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/broad_phase/options.hpp>
+#include <quadrat/broad_phase/pair_tracker.hpp>
 #include <quadrat/geometry.hpp>
 
 #include <concepts>

@@ -1,0 +1,29 @@
+// Which pairs began, went on and ended between two steps.
+#pragma once
+
+#include <quadrat/geometry.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace quadrat {
+
+/// Give it the pairs of each step; it compares them with those of the step before. Spans are valid until the next call.
+class PairTracker {
+  public:
+    /// Takes the pairs of a step, each once, in any order. Cost: one sort of the pairs.
+    void update(std::span<const Pair> pairs);
+    /// Forgets all pairs: at the next update every pair begins.
+    void clear();
+
+    /// All sorted.
+    [[nodiscard]] std::span<const Pair> begun() const { return begun_; }
+    [[nodiscard]] std::span<const Pair> persisting() const { return persisting_; }
+    [[nodiscard]] std::span<const Pair> ended() const { return ended_; }
+
+  private:
+    std::vector<Pair> current_, previous_, begun_, persisting_, ended_;
+};
+
+}  // namespace quadrat

@@ -1,0 +1,89 @@
+#include <quadrat/broad_phase/kept_pairs.hpp>
+
+#include "cells/validate.hpp"
+
+#include <quadrat/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace quadrat {
+
+template <int D, class T>
+KeptPairs<D, T>::KeptPairs(const KeptPairsOptions& options) : options_(options), grid_({.executor = options.executor}) {
+    if (!(options.margin >= 0 && options.least >= 0 && options.horizon >= 0))
+        throw Error(ErrorKind::bad_value, "margins and horizon must not be negative", {.field = "margin"});
+}
+
+template <int D, class T>
+void KeptPairs<D, T>::insert(std::span<const Box<D, T>> boxes) {
+    cells::check_boxes(boxes, options_.executor);
+    boxes_.assign(boxes.begin(), boxes.end());
+    rebuild({});
+}
+
+template <int D, class T>
+void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities) {
+    if (boxes.size() != boxes_.size())
+        throw Error(ErrorKind::bad_shape, "expected " + std::to_string(boxes_.size()) + " boxes", {.field = "boxes"});
+    if (!velocities.empty() && velocities.size() != boxes.size())
+        throw Error(ErrorKind::bad_shape, "expected one velocity per box", {.field = "velocities"});
+    cells::check_boxes(boxes, options_.executor);
+    boxes_.assign(boxes.begin(), boxes.end());
+    for (std::size_t i = 0; i < boxes_.size(); ++i) {
+        bool inside = true;
+        for (int k = 0; k < D; ++k) inside &= fat_[i].lo[k] <= boxes_[i].lo[k] && boxes_[i].hi[k] <= fat_[i].hi[k];
+        if (!inside) {
+            rebuild(velocities);
+            return;
+        }
+    }
+}
+
+template <int D, class T>
+void KeptPairs<D, T>::rebuild(std::span<const Vec<D, T>> velocities) {
+    const bool resized = fat_.size() != boxes_.size();
+    fat_.resize(boxes_.size());
+    for (std::size_t i = 0; i < boxes_.size(); ++i) {
+        const Box<D, T>& box = boxes_[i];
+        T shortest = box.hi[0] - box.lo[0];
+        for (int k = 1; k < D; ++k) shortest = std::min(shortest, box.hi[k] - box.lo[k]);
+        T margin = T(options_.least);
+        if (shortest < std::numeric_limits<T>::infinity()) margin = std::max(margin, T(options_.margin) * shortest);
+        for (int k = 0; k < D; ++k) {
+            const T ahead = velocities.empty() ? T{0} : T(options_.horizon) * velocities[i][k];
+            fat_[i].lo[k] = box.lo[k] - margin + std::min(ahead, T{0});
+            fat_[i].hi[k] = box.hi[k] + margin + std::max(ahead, T{0});
+        }
+    }
+    if (resized) {
+        grid_.clear();
+        grid_.insert(std::span<const Box<D, T>>(fat_));
+    } else {
+        grid_.update(std::span<const Box<D, T>>(fat_));
+    }
+    grid_.find_pairs(candidates_);
+    ++rebuilds_;
+}
+
+template <int D, class T>
+void KeptPairs<D, T>::find_pairs(std::vector<Pair>& out) const {
+    out.resize(candidates_.size());
+    std::size_t n = 0;
+    for (const Pair& p : candidates_) {  // written without a branch: hits come in no order
+        const Box<D, T>&a = boxes_[p.first], &b = boxes_[p.second];
+        bool hit = true;
+        for (int k = 0; k < D; ++k) hit &= (a.lo[k] <= b.hi[k]) & (b.lo[k] <= a.hi[k]);
+        out[n] = p;
+        n += hit;
+    }
+    out.resize(n);
+}
+
+template class KeptPairs<2, float>;
+template class KeptPairs<3, float>;
+template class KeptPairs<2, double>;
+template class KeptPairs<3, double>;
+
+}  // namespace quadrat
