@@ -1,0 +1,26 @@
+"""Table I and the H sweep as a picture. Usage: plot.py OUT_DIR"""
+import json
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+data = json.load(open(sys.argv[1] + "/ci.json"))
+fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+methods = ["all_pairs", "spatial_hashing", "extended", "cell_indexing"]
+for k, state in enumerate(data["table"]):
+    left.bar([m + 0.4 * k for m in range(len(methods))], [state[m] for m in methods], 0.4, label=state["state"])
+left.set_xticks([m + 0.2 for m in range(len(methods))], [m.replace("_", " ") for m in methods], rotation=15)
+left.set_ylabel("ms, 1600 particles")
+left.legend()
+sweep = data["sweep"]
+right.plot([s["H"] for s in sweep], [s["cell_indexing"] for s in sweep], "o-", label="cell indexing")
+right.plot([s["H"] for s in sweep], [s["extended"] for s in sweep], "s-", label="extended hashing")
+right.set_xlabel("H, cells per radius")
+right.set_ylabel("ms, 102400 particles")
+right.set_ylim(bottom=0)
+right.legend()
+fig.tight_layout()
+fig.savefig(sys.argv[1] + "/ci.png", dpi=120)
