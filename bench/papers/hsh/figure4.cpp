@@ -1,0 +1,126 @@
+// HSH figure 4: N objects in a square of 2^13 (10 % of average size 2^10, 25 % of 2^6, the rest of 2^3), then a million
+// segments of length up to 2^4, each asked for the objects that it meets. Time against the share of segments that meet
+// something, and memory. The paper claims: at least twice as fast as the multilevel hash in all situations, memory
+// overhead at most 10 %. Usage: paper_hsh_figure4 [JSON file]
+#include <quadrat/broad_phase/multilevel_hash.hpp>
+#include <quadrat/cells/hierarchical_hash.hpp>
+
+#include "base/scenes.hpp"
+#include "report.hpp"
+
+#if __has_include(<boost/geometry/index/rtree.hpp>)
+#define HAVE_RTREE 1
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <boost/geometry.hpp>
+#include <boost/geometry/geometries/box.hpp>
+#include <boost/geometry/geometries/point.hpp>
+#include <boost/geometry/index/rtree.hpp>
+#pragma GCC diagnostic pop
+#endif
+
+#include "cells/segment_test.hpp"
+
+#include <cstdint>
+
+namespace {
+
+using namespace quadrat;
+
+std::vector<Box2f> objects(std::size_t n) {
+    base::SplitMix random(2009);
+    std::vector<Box2f> boxes(n);
+    for (auto& b : boxes) {
+        const double u = random.uniform();
+        const double average = u < 0.10 ? 1024 : u < 0.35 ? 64 : 8;
+        for (int k = 0; k < 2; ++k) {
+            const double size = average * random.uniform(0.5, 1.5);
+            b.lo[k] = static_cast<float>(random.uniform(0, 8192) - size / 2);
+            b.hi[k] = b.lo[k] + static_cast<float>(size);
+        }
+    }
+    return boxes;
+}
+
+struct Outcome {
+    std::uint64_t meetings = 0;  ///< segment and object
+    std::uint64_t met = 0;       ///< segments that meet at least one
+};
+
+template <class Structure>
+Outcome ask(const Structure& structure, const std::vector<Segment<2, float>>& segments) {
+    Outcome outcome;
+    std::vector<std::uint32_t> found;
+    for (const auto& s : segments) {
+        structure.find(s, found);
+        outcome.meetings += found.size();
+        outcome.met += !found.empty();
+    }
+    return outcome;
+}
+
+#if HAVE_RTREE
+namespace bg = boost::geometry;
+using BoostPoint = bg::model::point<float, 2, bg::cs::cartesian>;
+using BoostBox = bg::model::box<BoostPoint>;
+using Value = std::pair<BoostBox, std::uint32_t>;
+
+class Rtree {
+  public:
+    void build(const std::vector<Box2f>& boxes) {
+        boxes_ = boxes;
+        std::vector<Value> values(boxes.size());
+        for (std::uint32_t i = 0; i < boxes.size(); ++i) values[i] = {to_boost(boxes[i]), i};
+        tree_ = bg::index::rtree<Value, bg::index::rstar<16>>(values);
+    }
+    void find(const Segment<2, float>& s, std::vector<std::uint32_t>& found) const {
+        found.clear();
+        for (auto it = tree_.qbegin(bg::index::intersects(to_boost(cells::bounds(s)))); it != tree_.qend(); ++it)
+            if (cells::meets(s, boxes_[it->second])) found.push_back(it->second);
+    }
+
+  private:
+    static BoostBox to_boost(const Box2f& b) { return {{b.lo[0], b.lo[1]}, {b.hi[0], b.hi[1]}}; }
+    std::vector<Box2f> boxes_;
+    bg::index::rtree<Value, bg::index::rstar<16>> tree_;
+};
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto segments = base::short_segments<2, float>(1000000, 8192, 16);
+    hsh::Report report({"objects", "hit_ratio", "hsh_ms", "multilevel_ms", "rtree_ms", "multi/hsh", "hsh_build_ms",
+                        "multi_build_ms", "hsh_bytes", "multi_bytes", "memory_ratio"});
+    for (const std::size_t n : {10, 30, 100, 200, 400, 700, 1000, 2000, 5000, 20000, 100000}) {
+        const auto boxes = objects(n);
+        const std::span<const Box2f> span(boxes);
+        HierarchicalHash<2, float> hierarchical;
+        MultilevelHash<2, float> multilevel;
+        std::vector<double> build[2], query[3];
+        Outcome outcome[3];
+        for (int round = 0; round < 3; ++round) {
+            build[0].push_back(hsh::milliseconds([&] { hierarchical.build(span); }));
+            build[1].push_back(hsh::milliseconds([&] { multilevel.build(span); }));
+            query[0].push_back(hsh::milliseconds([&] { outcome[0] = ask(hierarchical, segments); }));
+            query[1].push_back(hsh::milliseconds([&] { outcome[1] = ask(multilevel, segments); }));
+        }
+        outcome[2] = outcome[0];
+#if HAVE_RTREE
+        Rtree rtree;
+        rtree.build(boxes);
+        if (n <= 5000) query[2].push_back(hsh::milliseconds([&] { outcome[2] = ask(rtree, segments); }));
+#endif
+        if (outcome[0].meetings != outcome[1].meetings || outcome[0].meetings != outcome[2].meetings) {
+            std::fprintf(stderr, "different answers at N = %zu\n", n);
+            return 1;
+        }
+        const double a = hsh::median(query[0]), b = hsh::median(query[1]);
+        const double bytes[2] = {static_cast<double>(hierarchical.bytes()), static_cast<double>(multilevel.bytes())};
+        report.row({static_cast<double>(n), static_cast<double>(outcome[0].met) / 1e6, a, b, hsh::median(query[2]),
+                    b / a, hsh::median(build[0]), hsh::median(build[1]), bytes[0], bytes[1], bytes[0] / bytes[1]});
+    }
+    report.write(argc > 1 ? argv[1] : nullptr);
+    return 0;
+}
