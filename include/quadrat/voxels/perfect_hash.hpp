@@ -209,8 +209,5 @@ class PerfectHash {
 template <int D, int E>
 [[nodiscard]] double coherence(const PerfectHash<D, E>& hash, std::span<const Voxel<D>> positions);
 
-extern template class PerfectHash<2, 2>;
-extern template class PerfectHash<3, 3>;
-extern template class PerfectHash<3, 2>;
 
 }  // namespace quadrat
