@@ -73,16 +73,18 @@ struct GroupHash<D, T>::Impl {
     void add_entries(std::uint32_t object, std::vector<Entry<D>>& out) {
         const Box<D, T>& box = boxes[object];
         const cells::AxisQuantiser quantise(edge);
-        CellOf<D> lo, hi;
+        CellOf<D> lo{}, hi{};
         double count = 1;
+        bool finite = true;
         for (int k = 0; k < D; ++k) {
-            if (!std::isfinite(box.lo[k]) || !std::isfinite(box.hi[k])) count = std::numeric_limits<double>::infinity();
-            lo[k] = std::isfinite(box.lo[k]) ? quantise(static_cast<double>(box.lo[k])) : 0;
-            hi[k] = std::isfinite(box.hi[k]) ? quantise(static_cast<double>(box.hi[k])) : 0;
+            finite = finite && std::isfinite(box.lo[k]) && std::isfinite(box.hi[k]);
+            if (!finite) break;
+            lo[k] = quantise(static_cast<double>(box.lo[k]));
+            hi[k] = quantise(static_cast<double>(box.hi[k]));
             count *= static_cast<double>(hi[k] - lo[k]) + 1;
         }
         lower[object] = lo;
-        is_oversize[object] = !(count <= static_cast<double>(max_cells_per_object));
+        is_oversize[object] = !finite || !(count <= static_cast<double>(max_cells_per_object));
         if (is_oversize[object]) return;
         CellOf<D> c = lo;
         for (;;) {
