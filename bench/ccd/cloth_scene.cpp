@@ -123,6 +123,27 @@ Surface mesh(const Json& j, const std::string& data) {
     for (Vec3d& v : s.vertices)
         v = {{(v[0] - (b.lo[0] + b.hi[0]) / 2) * scale, (v[1] - (b.lo[1] + b.hi[1]) / 2) * scale,
               (v[2] - b.lo[2]) * scale + j.at("bottom").get<double>()}};
+    if (j.contains("cluster")) {  // fewer triangles: vertices of one grid cell become one
+        const double cell = j["cluster"];
+        std::map<std::array<long, 3>, std::uint32_t> place;
+        std::vector<std::uint32_t> to;
+        Surface coarse;
+        for (const Vec3d& v : s.vertices) {
+            const std::array<long, 3> key = {std::lround(v[0] / cell), std::lround(v[1] / cell),
+                                             std::lround(v[2] / cell)};
+            const auto [it, fresh] = place.try_emplace(key, static_cast<std::uint32_t>(coarse.vertices.size()));
+            if (fresh) coarse.vertices.push_back(v);
+            to.push_back(it->second);
+        }
+        std::set<std::array<std::uint32_t, 3>> seen;
+        for (const Triangle& t : s.triangles) {
+            std::array<std::uint32_t, 3> v = {to[t.a], to[t.b], to[t.c]};
+            const Triangle kept = {v[0], v[1], v[2]};
+            std::sort(v.begin(), v.end());
+            if (v[0] != v[1] && v[1] != v[2] && seen.insert(v).second) coarse.triangles.push_back(kept);
+        }
+        return coarse;
+    }
     return s;
 }
 

@@ -1,0 +1,78 @@
+// A cloth falls on a pyramid and on itself: never a crossing, and it comes to lie on the floor.
+#include <quadrat/ccd/proximity.hpp>
+#include <quadrat/error.hpp>
+#include <quadrat/simulation/cloth.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace quadrat {
+namespace {
+
+struct Sheet {
+    std::vector<Triangle> triangles;
+    std::vector<Vec3d> vertices;
+};
+
+Sheet make_sheet(std::uint32_t n, double height) {
+    Sheet s;
+    for (std::uint32_t i = 0; i <= n; ++i)
+        for (std::uint32_t j = 0; j <= n; ++j) {
+            s.vertices.push_back({{i / double(n) - 0.5, j / double(n) - 0.47, height + 0.05 * (i / double(n))}});
+            if (i && j) {
+                const std::uint32_t d = i * (n + 1) + j;
+                s.triangles.push_back({d, d - 1, d - n - 1});
+                s.triangles.push_back({d - 1, d - n - 2, d - n - 1});
+            }
+        }
+    return s;
+}
+
+std::size_t crossings(const Cloth& cloth, const std::vector<Triangle>& obstacle, std::span<const Vec3d> at) {
+    std::size_t count = 0;
+    const auto x = cloth.positions();
+    const auto t = cloth.triangles();
+    for (std::size_t i = 0; i < t.size(); ++i) {
+        const std::array<Vec3d, 3> a = {x[t[i].a], x[t[i].b], x[t[i].c]};
+        for (std::size_t j = i + 1; j < t.size(); ++j) {
+            if (std::set<std::uint32_t>{t[i].a, t[i].b, t[i].c, t[j].a, t[j].b, t[j].c}.size() < 6) continue;
+            count += triangles_intersect(a, {x[t[j].a], x[t[j].b], x[t[j].c]});
+        }
+        for (const Triangle& o : obstacle) count += triangles_intersect(a, {at[o.a], at[o.b], at[o.c]});
+    }
+    return count;
+}
+
+TEST(Cloth, IsNeverPenetrated) {
+    const Sheet s = make_sheet(8, 0.35);
+    Cloth cloth(s.triangles, s.vertices, {.thickness = 0.02, .iterations = 8});
+    const std::vector<Triangle> pyramid = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}, {5, 6, 7}, {5, 7, 8}};
+    const std::vector<Vec3d> corners = {{{-.2, -.2, 0.01}}, {{.2, -.2, 0.01}}, {{.2, .2, 0.01}},
+                                        {{-.2, .2, 0.01}},  {{0, 0, 0.3}},     {{-2, -2, 0}},
+                                        {{2, -2, 0}},       {{2, 2, 0}},       {{-2, 2, 0}}};
+    cloth.add_obstacle(pyramid, corners);
+    for (int step = 0; step < 120; ++step) {
+        cloth.step();
+        if (step % 10 == 9) {
+            ASSERT_EQ(crossings(cloth, pyramid, corners), 0u) << step;
+        }
+    }
+    double lowest = 1;
+    for (const Vec3d& v : cloth.positions()) lowest = std::min(lowest, v[2]);
+    EXPECT_GT(lowest, 0);
+    EXPECT_LT(lowest, 0.1);
+}
+
+TEST(Cloth, BadInput) {
+    const Sheet s = make_sheet(3, 1);
+    EXPECT_THROW(Cloth(s.triangles, s.vertices, {.thickness = 0}), Error);
+    Cloth cloth(s.triangles, s.vertices);
+    EXPECT_THROW(cloth.pin(999), Error);
+    EXPECT_THROW(cloth.add_obstacle(s.triangles, s.vertices), Error);  // it starts in contact
+    EXPECT_THROW(cloth.move_obstacle(0, s.vertices), Error);
+}
+
+}  // namespace
+}  // namespace quadrat
