@@ -1,6 +1,7 @@
 // What touches what: every broad phase, the concept that they share, and the one-call function.
 #pragma once
 
+#include <quadrat/broad_phase/group_hash.hpp>
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 #include <quadrat/broad_phase/kept_pairs.hpp>
 #include <quadrat/broad_phase/multilevel_hash.hpp>
