@@ -7,6 +7,7 @@
 #include "ccd/filter.hpp"
 #include "ccd/impact_batch.hpp"
 #include "ccd/separation.hpp"
+#include "ccd/separation_kernel.hpp"
 #include "ccd/vector.hpp"
 
 #include <string>
@@ -138,8 +139,32 @@ ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start
             times[i] = separation_time(kind, start[i], end[i], options.min_distance, options.tolerance);
         return statistics;
     }
-    for (std::size_t i = 0; i < start.size(); ++i)
-        times[i] = settle(kind, start[i], end[i], options.tolerance, false, statistics);
+    // Blocks of queries through the SIMD separation test first; what it leaves is settled one by one.
+    const bool faces = kind == ImpactKind::vertex_face;
+    const std::size_t first = faces ? 1 : 2;
+    DifferenceBlock block;
+    for (std::size_t begin = 0; begin < start.size(); begin += block_size) {
+        const std::size_t n = std::min(block_size, start.size() - begin);
+        for (std::size_t q = 0; q < block_size; ++q) {
+            const std::size_t i = begin + (q < n ? q : 0);
+            int vector = 0;
+            for (std::size_t a = 0; a < first; ++a)
+                for (std::size_t b = first; b < 4; ++b, vector += 2)
+                    for (int k = 0; k < 3; ++k) {
+                        block.value[vector][k][q] = start[i][b][k] - start[i][a][k];
+                        block.value[vector + 1][k][q] = end[i][b][k] - end[i][a][k];
+                    }
+        }
+        const std::uint64_t apart = separated(block, faces ? 6 : 8, 0);
+        for (std::size_t q = 0; q < n; ++q) {
+            if (apart >> q & 1) {
+                ++statistics.by_separation;
+                times[begin + q] = no_impact;
+            } else {
+                times[begin + q] = settle(kind, start[begin + q], end[begin + q], options.tolerance, false, statistics);
+            }
+        }
+    }
     return statistics;
 }
 

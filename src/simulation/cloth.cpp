@@ -5,6 +5,7 @@
 // is free of contact because the start was, so the loop ends, and by induction no step ever lets a triangle through.
 #include <quadrat/simulation/cloth.hpp>
 
+#include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 #include <quadrat/ccd.hpp>
 #include <quadrat/error.hpp>
 
@@ -68,6 +69,44 @@ struct Cloth::Impl {
                          .mask = i == 0 ? 3u : 1u});
         }
         return m;
+    }
+
+    // True if triangles without a common vertex cross, in the positions of now: among the cloth and between cloth and
+    // obstacles.
+    [[nodiscard]] bool crossed() const {
+        struct Corner {
+            std::array<Vec3d, 3> p;
+            Triangle t;
+            bool cloth;
+        };
+        std::vector<Corner> all;
+        std::vector<Box3d> boxes;
+        for (const Body& b : bodies)
+            for (const Triangle& t : b.triangles) {
+                const Corner c{{b.now[t.a], b.now[t.b], b.now[t.c]}, t, &b == &bodies[0]};
+                Box3d box = {c.p[0], c.p[0]};
+                for (const Vec3d& v : c.p)
+                    for (int k = 0; k < 3; ++k) {
+                        box.lo[k] = std::min(box.lo[k], v[k]);
+                        box.hi[k] = std::max(box.hi[k], v[k]);
+                    }
+                all.push_back(c);
+                boxes.push_back(box);
+            }
+        HashGridHierarchy<3, double> grid({.executor = options.executor});
+        grid.insert(std::span<const Box3d>(boxes));
+        std::vector<Pair> pairs;
+        grid.find_pairs(pairs);
+        for (const Pair& q : pairs) {
+            const Corner& a = all[q.first];
+            const Corner& b = all[q.second];
+            if (!a.cloth && !b.cloth) continue;
+            bool share = false;
+            for (const std::uint32_t i : {a.t.a, a.t.b, a.t.c})
+                for (const std::uint32_t j : {b.t.a, b.t.b, b.t.c}) share |= a.cloth == b.cloth && i == j;
+            if (!share && triangles_intersect(a.p, b.p)) return true;
+        }
+        return false;
     }
 
     double mobility(std::uint32_t mesh, std::uint32_t vertex) const { return mesh == 0 ? inverse_mass[vertex] : 0; }
@@ -216,7 +255,7 @@ Cloth::Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positio
     cloth.now.assign(positions.begin(), positions.end());
     cloth.next = cloth.now;
     m.bodies.push_back(std::move(cloth));
-    if (!find_contacts(m.meshes()).empty())
+    if (!find_contacts(m.meshes()).empty() || m.crossed())
         throw Error(ErrorKind::bad_value, "the surface starts in contact with itself", {.field = "positions"});
     m.velocity.assign(positions.size(), Vec3d{{0, 0, 0}});
     std::vector<double> mass(positions.size(), 0.0);
@@ -261,7 +300,7 @@ std::uint32_t Cloth::add_obstacle(std::span<const Triangle> triangles, std::span
     b.next = b.now;
     impl_->bodies.push_back(std::move(b));
     try {
-        if (!find_contacts(impl_->meshes()).empty())
+        if (!find_contacts(impl_->meshes()).empty() || impl_->crossed())
             throw Error(ErrorKind::bad_value, "the obstacle starts in contact with the cloth", {.field = "positions"});
     } catch (...) {
         impl_->bodies.pop_back();
