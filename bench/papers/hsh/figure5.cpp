@@ -18,6 +18,7 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include <cmath>
 #include <cstdint>
 
 namespace {
@@ -40,7 +41,6 @@ using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<fl
 std::uint64_t by_tree(const std::vector<Vec2f>& points, float radius) {
     const Cloud cloud{points};
     Tree tree(2, cloud, nanoflann::KDTreeSingleIndexAdaptorParams(10));
-    tree.buildIndex();
     std::uint64_t entries = 0;
     std::vector<std::pair<std::uint32_t, float>> found;
     nanoflann::SearchParams parameters;
