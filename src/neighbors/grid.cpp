@@ -83,6 +83,7 @@ Geometry<D, T>::Geometry(const T* bounds_lo, const T* bounds_hi, std::size_t n, 
         inverse[k] = static_cast<T>(std::clamp(1 / width, least, most));
         edge[k] = static_cast<T>(std::clamp(width, least, most));
         cells[k] = dense ? static_cast<std::int64_t>(count[k]) : 0;
+        last[k] = dense ? static_cast<T>(cells[k] - 1) : T(0);
     }
 }
 

@@ -33,6 +33,7 @@ struct Geometry {
     T inverse[D] = {};           ///< 1 / edge
     T edge[D] = {};              ///< x: width of a bin
     std::int64_t cells[D] = {};  ///< dense: how many along each axis
+    T last[D] = {};              ///< cells - 1
     T slack = 0;                 ///< more than any rounding error of a cell border
 
     /// Cell borders for points within lo..hi, of which there are n, and a typical search radius. subdivision: cells per
@@ -43,9 +44,8 @@ struct Geometry {
     /// Monotone in v. Dense: in [0, cells).
     [[nodiscard]] std::uint32_t dense_cell(T v, int axis) const {
         const T q = (v - lo[axis]) * inverse[axis];
-        const T last = static_cast<T>(cells[axis] - 1);
         const T low = q > T(0) ? q : T(0);
-        return static_cast<std::uint32_t>(static_cast<std::int32_t>(low < last ? low : last));
+        return static_cast<std::uint32_t>(static_cast<std::int32_t>(low < last[axis] ? low : last[axis]));
     }
     /// Monotone in v; in [0, 2^62].
     [[nodiscard]] std::int64_t sorted_cell(T v, int axis) const {

@@ -74,6 +74,8 @@ class NearestSearch {
         base::Array<std::uint32_t> positions;
         Walk<D, T, kDense> walk(homes_, points_, neighbors::Reach<T>{.radius = limited(radius)});
         walk.report_positions();
+        Walk<D, T, kDense> wider(homes_, points_, neighbors::Reach<T>{.radius = limited(radius)});
+        wider.report_positions();
         const std::uint32_t wanted = std::min(k_, points_.size() - (own_ ? 1u : 0u));
         for (std::uint32_t h = begin; h < end;) {
             T next = 0;
@@ -88,7 +90,8 @@ class NearestSearch {
                 for (unsigned a = 0; a < group.size; ++a) {
                     gather(first + a, entry, group.count[a], found);
                     entry += group.count[a];
-                    if (found.size() < wanted && limited(radius) < limit()) widen(first + a, radius, wanted, found);
+                    if (found.size() < wanted && limited(radius) < limit())
+                        widen(wider, first + a, radius, wanted, found);
                     const std::size_t kept = std::min<std::size_t>(k_, found.size());
                     std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
                     row(first + a, found.data(), static_cast<std::uint32_t>(kept));
@@ -96,7 +99,7 @@ class NearestSearch {
                 }
             };
             h += walk.run_group(h, end, visit);
-            if (next > T(0)) radius = std::sqrt(next) * T(1.05);
+            if (next > T(0)) radius = std::sqrt(next) * T(1.1);
         }
     }
 
@@ -126,13 +129,12 @@ class NearestSearch {
     }
 
     /// Asks again for one home with growing radii; in the end every point is looked at.
-    void widen(std::uint32_t place, T radius, std::size_t wanted, std::vector<Found<T>>& found) {
-        Walk<D, T, kDense> walk(homes_, points_, neighbors::Reach<T>{.radius = radius});
-        walk.report_positions();
+    void widen(Walk<D, T, kDense>& walk, std::uint32_t place, T radius, std::size_t wanted,
+               std::vector<Found<T>>& found) {
         base::Array<std::uint32_t> positions;
         Vec<D, T> home;
         for (int k = 0; k < D; ++k) home[k] = homes_.axis(k)[place];
-        for (double r = static_cast<double>(radius) * 1.5;; r *= 1.5) {
+        for (double r = static_cast<double>(radius) * 1.25;; r *= 1.4) {
             if (r > diameter_ || r > 0x1p58) {
                 if (farthest_ > T(0) && static_cast<double>(farthest_) < r)
                     r = static_cast<double>(farthest_);

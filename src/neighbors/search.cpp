@@ -29,6 +29,7 @@ using ListSegment = NeighborListWriter::Segment;
 constexpr std::size_t smallest_chunk = 8192;
 constexpr std::size_t most_chunks = 8192;
 constexpr std::size_t stream_chunk = 2048;
+constexpr unsigned group_ahead = 12;      // rows of the next group
 constexpr std::size_t stage_size = 2048;  // entries
 
 constexpr std::uint32_t nobody[neighbors::max_group] = {
@@ -86,6 +87,7 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
         base::Array<std::uint32_t> stage(4 * stage_size);
         std::size_t staged = 0;
         const auto flush = [&] {
+            if (staged == 0) return;
             room(to.indices, used + staged, sizeof(std::uint32_t));
             std::memcpy(to.indices.data() + used, stage.data(), staged * sizeof(std::uint32_t));
             used += staged;
@@ -219,7 +221,7 @@ void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
             const std::size_t c = begin / grain;
             ListSegment& segment = writer.segment(c);
             const auto ahead = [&](std::uint32_t next) {
-                for (unsigned q = 0; q < 8; ++q) __builtin_prefetch(records + ids[next + q], 1);
+                for (unsigned q = 0; q < group_ahead; ++q) __builtin_prefetch(records + ids[next + q], 1);
             };
             const auto done = [&](std::uint32_t place, std::uint64_t first, std::uint32_t count) {
                 const std::uint32_t row = ids[place];
