@@ -6,6 +6,7 @@
 #include <quadrat/error.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
+#include "voxels/coherent.hpp"
 #include "voxels/placement.hpp"
 
 #include <algorithm>
@@ -75,6 +76,37 @@ class Trial {
             }
         }
         return true;
+    }
+
+    /// What place_coherently needs; valid as long as this.
+    [[nodiscard]] CoherentInput coherent_input(const PerfectHashOptions& options) const {
+        sorted_positions_.resize(positions_.size());
+        std::vector<std::uint32_t> fill(start_.begin(), start_.end() - 1);
+        for (const Voxel<D>& p : positions_) {
+            std::uint64_t key = 0;
+            for (int a = D - 1; a >= 0; --a)
+                key = key << 21 | (static_cast<std::uint32_t>(p[a]) - static_cast<std::uint32_t>(shape_.origin[a]));
+            sorted_positions_[fill[locate(p).first]++] = key;
+        }
+        CoherentInput in;
+        in.buckets = buckets_;
+        in.positions = sorted_positions_;
+        for (int a = 0; a < E; ++a) {
+            in.offset_size[static_cast<std::size_t>(a)] = shape_.offset[static_cast<std::size_t>(a)];
+            in.step[static_cast<std::size_t>(a)] = map_.inv[a];
+        }
+        in.domain_dims = E;  // for 3D -> 2D, coherence is kept along the first two axes
+        in.locate = [this](std::uint64_t key) {
+            Voxel<D> p;
+            for (int a = 0; a < D; ++a)
+                p[a] = static_cast<std::int32_t>(static_cast<std::uint32_t>(shape_.origin[a]) +
+                                                 static_cast<std::uint32_t>(key >> (21 * a) & 0x1fffff));
+            return map_(p);
+        };
+        in.mode = options.coherence;
+        in.seed = options.seed;
+        in.watch = options.watch;
+        return in;
     }
 
     /// The bucket and the place in the unscaled table of one position.
@@ -168,6 +200,7 @@ class Trial {
     Buckets buckets_;
     std::vector<std::uint32_t> start_;
     base::Array<Triple> points_;
+    mutable std::vector<std::uint64_t> sorted_positions_;
 };
 
 }  // namespace quadrat::voxels

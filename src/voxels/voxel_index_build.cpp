@@ -80,8 +80,8 @@ void VoxelIndex<D>::encode(std::span<const Voxel<D>> positions, Encoding wanted)
     if (position_bits > 56) position_bits = 64;
     const auto bucket_bits = static_cast<std::uint32_t>(bits_for(std::uint64_t{hash_.buckets()} + 1));
     const bool by_bucket = hash_.unique_tags() || entries_ == 0;
-    // The sweep over the domain that position hashes need is only worth it where it is sure to succeed.
-    const bool by_hash = cells <= std::uint64_t{1} << 27 &&
+    // The sweeps over the domain that position hashes need are only worth it where they are short and sure to succeed.
+    const bool by_hash = cells <= std::uint64_t{1} << 22 &&
                          voxels::position_hash_chance(static_cast<double>(cells), static_cast<double>(slots)) > 0.999;
     if (wanted == Encoding::automatic) {
         std::uint64_t least = slots * position_bits;

@@ -109,6 +109,23 @@ TEST(PerfectHash, IsAFunctionOfTheSeedAndNotOfThreads) {
     EXPECT_NE(a, bytes(build<3>(points, {.construction = Construction::compact, .seed = 6})));
 }
 
+TEST(PerfectHash, CoherenceIsRaisedAndReported) {
+    const auto measure = [](const auto& points, Coherence c) {
+        constexpr int D = sizeof(points[0]) / 4;
+        PerfectHashReport report;
+        const auto hash = PerfectHash<D>::build(points, {.coherence = c}, &report);
+        expect_perfect<D, D>(hash, points);
+        return report.coherence;
+    };
+    const auto sphere = test::sphere_voxels(30);
+    const auto glyphs = test::glyph_voxels(400);  // more than 256 slots on an axis: offsets are scaled
+    EXPECT_LT(measure(sphere, Coherence::none), 0.03);
+    EXPECT_GT(measure(sphere, Coherence::defined), 0.08);
+    EXPECT_GT(measure(sphere, Coherence::domain), 0.04);
+    EXPECT_GT(measure(glyphs, Coherence::defined), measure(glyphs, Coherence::none) + 0.03);
+    build<3, 2>(sphere, {.coherence = Coherence::defined});
+}
+
 TEST(PerfectHash, EmptySet) {
     const auto hash = PerfectHash<3>::build({});
     std::array<std::uint32_t, 3> local;
