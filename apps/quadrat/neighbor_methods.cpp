@@ -3,6 +3,7 @@
 #include <quadrat/cells/brute_force.hpp>
 #include <quadrat/cells/hierarchical_hash.hpp>
 #include <quadrat/cells/uniform_hash.hpp>
+#include <quadrat/neighbors/extended_spatial_hash.hpp>
 
 #include "verb.hpp"
 
@@ -39,6 +40,25 @@ class OneCallNeighbors final : public NeighborFinder<D, T> {
 };
 
 template <int D, class T>
+class ExtendedNeighbors final : public NeighborFinder<D, T> {
+  public:
+    explicit ExtendedNeighbors(const NeighborSettings<D, T>& settings)
+        : hash_({.radius = settings.radius, .rule = settings.rule, .executor = settings.executor}),
+          radii_(settings.radii) {}
+    void build(std::span<const Vec<D, T>> points) override {
+        if (radii_.empty())
+            hash_.build(points);
+        else
+            hash_.build(points, radii_);
+    }
+    void find(NeighborList& out) override { hash_.find_neighbors(out); }
+
+  private:
+    ExtendedSpatialHash<D, T> hash_;
+    std::span<const T> radii_;
+};
+
+template <int D, class T>
 class CellIndexNeighbors final : public NeighborFinder<D, T> {
   public:
     explicit CellIndexNeighbors(const NeighborSettings<D, T>& settings)
@@ -58,7 +78,7 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
     void update(std::span<const Vec<D, T>> points) override { index_.update(points); }
     void find(NeighborList& out) override {
         if (settings_.k > 0)
-            throw UsageError("--k: not in this version");
+            index_.find_nearest(settings_.k, out, settings_.limit);
         else
             index_.find_neighbors(out,
                                   {.half = settings_.half,
@@ -84,12 +104,13 @@ std::unique_ptr<NeighborFinder<D, T>> make_neighbor_finder(const std::string& me
         if (asked) throw UsageError(std::string(option) + ": only with --method cell-index, not " + method);
     };
     only_plain(settings.periodic.active(), "--periodic");
-    only_plain(!settings.radii.empty(), "--radii");
+    only_plain(!settings.radii.empty() && method != "extended", "--radii");
     only_plain(settings.k > 0, "--k");
     only_plain(settings.skin > 0, "--skin");
     if (method == "brute") return std::make_unique<BruteNeighbors<D, T>>(settings);
     if (method == "uniform") return std::make_unique<OneCallNeighbors<D, T, UniformHash<D, T>>>(settings);
     if (method == "hsh") return std::make_unique<OneCallNeighbors<D, T, HierarchicalHash<D, T>>>(settings);
+    if (method == "extended") return std::make_unique<ExtendedNeighbors<D, T>>(settings);
     throw UsageError("--method: unknown method '" + method + "'");
 }
 

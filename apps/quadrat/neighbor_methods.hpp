@@ -11,7 +11,7 @@
 
 namespace quadrat::cli {
 
-inline constexpr std::array neighbor_methods = {"brute", "uniform", "hsh", "cell-index"};
+inline constexpr std::array neighbor_methods = {"brute", "uniform", "extended", "hsh", "cell-index"};
 
 template <int D, class T>
 struct NeighborSettings {
@@ -22,6 +22,7 @@ struct NeighborSettings {
     RadiusRule rule = RadiusRule::own;
     Periodic<D, T> periodic = {};
     std::uint32_t k = 0;  ///< only the k nearest; 0: all
+    T limit = 0;          ///< how far the k nearest may be; 0: any distance
     T skin = 0;
     bool half = false;
     bool distances = false;

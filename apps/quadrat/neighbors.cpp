@@ -142,6 +142,7 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
     if (options.radius) {
         settings.radius = static_cast<T>(*options.radius);
         cells::check_radius(settings.radius, "--radius");
+        settings.limit = settings.radius;
     } else if (!options.radii_file.empty()) {
         radii = read_radii(options.radii_file, input);
         settings.radii = radii.values<T>();

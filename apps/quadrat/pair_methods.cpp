@@ -1,5 +1,6 @@
 #include "pair_methods.hpp"
 
+#include <quadrat/broad_phase/group_hash.hpp>
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 #include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/cells/brute_force.hpp>
@@ -41,6 +42,15 @@ class StructurePairs final : public PairFinder<D, T> {
             first.insert(a);
             second.insert(b);
             find_pairs(first, second, out);
+        } else if constexpr (!requires(std::vector<std::uint32_t> & hits) { structure_.find(a[0], hits); }) {
+            // One set of both; pairs inside a set are dropped.
+            std::vector<Box<D, T>> both(a.begin(), a.end());
+            both.insert(both.end(), b.begin(), b.end());
+            build(both);
+            structure_.find_pairs(out);
+            const auto n = static_cast<std::uint32_t>(a.size());
+            std::erase_if(out, [&](const Pair& p) { return p.second < n || p.first >= n; });
+            for (Pair& p : out) p.second -= n;
         } else {
             build(b);
             out.clear();
@@ -106,6 +116,7 @@ std::unique_ptr<PairFinder<D, T>> make_pair_finder(const std::string& method, co
     if (method == "multilevel") return make<D, T, MultilevelHash<D, T>>(settings);
     if (method == "hsh") return make<D, T, HierarchicalHash<D, T>>(settings);
     if (method == "hhg") return make<D, T, HashGridHierarchy<D, T>>(settings);
+    if (method == "group") return make<D, T, GroupHash<D, T>>(settings);
     throw UsageError("--method: unknown method '" + method + "'");
 }
 

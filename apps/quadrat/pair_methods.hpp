@@ -13,7 +13,7 @@
 
 namespace quadrat::cli {
 
-inline constexpr std::array pair_methods = {"brute", "uniform", "multilevel", "hsh", "hhg"};
+inline constexpr std::array pair_methods = {"brute", "uniform", "multilevel", "hsh", "hhg", "group"};
 
 /// One structure that answers what touches what. The first call of build inserts, later ones move the same boxes.
 template <int D, class T>
