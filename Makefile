@@ -33,7 +33,7 @@ demo: build
 
 test: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
-	@cd $(BUILD) && $(CTEST)
+	@mkdir -p $(BUILD)/Testing/Temporary && set -o pipefail && cd $(BUILD) && $(CTEST) | tee Testing/Temporary/summary.log
 
 test-asan test-tsan: test-%: packages build/%/build.ninja
 	@cmake --build build/$* --target quadrat_sanitized_tests
