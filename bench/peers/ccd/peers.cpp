@@ -32,7 +32,7 @@ double median(std::vector<double> v) {
 
 std::vector<CgalBox> cgal(std::span<const Box3f> boxes) {
     std::vector<CgalBox> out;
-    for (const Box3f& b : boxes) out.emplace_back(b.lo.v, b.hi.v);
+    for (Box3f b : boxes) out.emplace_back(b.lo.v, b.hi.v);  // CGAL takes pointers to non-const
     return out;
 }
 
