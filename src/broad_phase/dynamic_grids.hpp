@@ -4,7 +4,7 @@
 //
 // Departures: a cell is the head of a doubly linked list through arrays indexed by slot, instead of an allocated
 // container per cell and a list of occupied cells; the level of a box comes from its quantised corners, not from its
-// size, so that +-1 neighbours are exact (TRAPS 4); grids also shrink, at a sixteenth of the load that makes them grow,
+// size, so that +-1 neighbours are exact (docs/concepts.md); grids also shrink, at a sixteenth of the load that makes them grow,
 // so that they do not oscillate; neighbour offsets are computed, not stored.
 #pragma once
 

@@ -4,7 +4,7 @@
 //
 // Departures from HHG 3.2: an axis is either clamped to the bounds of the data (a dense grid, where the world fits) or
 // wrapped by a power of two as in the paper (where it does not); x is never wrapped, so that neighbours along x are one
-// contiguous range. What makes either exact is one rule on quantised values (TRAPS 4 of docs/concepts.md): a box
+// contiguous range. What makes either exact is one rule on quantised values (docs/concepts.md): a box
 // belongs to a grid only if cell(hi) - cell(lo) <= reach on every axis. Quantisation is monotone, so two boxes that
 // overlap are then at most `reach` cells apart, whatever was rounded.
 #pragma once
