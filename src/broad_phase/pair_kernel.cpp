@@ -358,6 +358,7 @@ std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Foun
     const std::int32_t first = std::max(0, x.cell(lo[0]) - x.reach), last = x.cell(hi[0]);
     const std::uint32_t bins = grid.shape.bins();
     std::size_t end = count;
+    [[maybe_unused]] HWY_ALIGN Lane<T> wide[64] = {};
     for_each_row(grid.shape, lo, hi, [&](std::uint32_t row) {
         const std::uint32_t* const start = grid.start + std::size_t{row} * bins;
         const std::size_t e = start[last + 1];
@@ -375,7 +376,6 @@ std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Foun
             if constexpr (sizeof(T) == 4) {
                 end += hn::CompressStore(lane, hn::RebindMask(l, hit), l, out.data() + end);
             } else {
-                HWY_ALIGN Lane<T> wide[64];
                 const std::size_t hits = hn::CompressStore(lane, hn::RebindMask(l, hit), l, wide);
                 for (std::size_t i = 0; i < hits; ++i) out[end++] = static_cast<std::uint32_t>(wide[i]);
             }
