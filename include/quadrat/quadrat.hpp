@@ -8,5 +8,6 @@
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
 #include <quadrat/neighbors.hpp>
+#include <quadrat/simulation.hpp>
 #include <quadrat/version.hpp>
 #include <quadrat/voxels.hpp>
