@@ -1,4 +1,7 @@
-// Small simulations that use the rest of the library: a cloth that is never penetrated.
+// Fluid, solids and cloth: the scene, the run, and what they are made of.
 #pragma once
 
 #include <quadrat/simulation/cloth.hpp>
+#include <quadrat/simulation/kernels.hpp>
+#include <quadrat/simulation/scene.hpp>
+#include <quadrat/simulation/simulation.hpp>
