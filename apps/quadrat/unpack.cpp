@@ -16,12 +16,6 @@ struct UnpackOptions {
     bool textures = false, json = false;
 };
 
-void write_words(const std::string& path, std::span<const std::uint8_t> table) {
-    const std::vector<std::uint32_t> words = glsl_words(table);
-    io::write_npy(
-        path, io::view(std::span<const std::uint32_t>(words), {words.size() / glsl_texture_width, glsl_texture_width}));
-}
-
 template <int D>
 Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
     Json files = Json::array();
@@ -30,9 +24,10 @@ Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
         return path;
     };
     if (options.textures) {
-        const auto parts = grid.index.parts();
-        write_words(written(options.out + ".offsets.npy"), {parts.offsets.data.get(), parts.offsets.size});
-        if (parts.tags.size) write_words(written(options.out + ".tags.npy"), {parts.tags.data.get(), parts.tags.size});
+        for (const GlslTable& table : glsl_tables(grid.index))
+            io::write_npy(written(options.out + "." + table.name + ".npy"),
+                          io::view(std::span<const std::uint32_t>(table.words),
+                                   {table.words.size() / glsl_texture_width, glsl_texture_width}));
         for (const Channel& c : grid.channels)
             write_channel(written(options.out + "." + c.name + ".npy"), c, grid.index.values());
         return {{"entries", grid.index.entries()}, {"files", files}};

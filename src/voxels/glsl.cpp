@@ -1,81 +1,222 @@
+// The lookup of every layout and encoding as shader text. GLSL ES 3.0 has no 64-bit integers, no bitCount and no
+// buffers, so tables are textures of 32-bit words, positions of bits are split in two, and bits are counted by hand.
+// The numbers of the index stand in the text as constants.
 #include <quadrat/voxels/glsl.hpp>
 
 #include <quadrat/error.hpp>
 
+#include "voxels/encode.hpp"
+
 namespace quadrat {
 namespace {
 
-template <class Get>
-std::string vector_of(const char* type, int dims, Get&& get) {
-    std::string s = type + std::to_string(dims) + "(";
-    for (int a = 0; a < dims; ++a) s += (a ? ", " : "") + get(a);
+constexpr const char* word_text =
+    R"(uint quadrat_word(highp usampler2D t, uint w) { return texelFetch(t, ivec2(int(w & 2047u), int(w >> 11)), 0).r; }
+)";
+
+// Bit i * width may lie beyond 2^32: the upper 16 bits of i count in steps of 2048 * width words.
+constexpr const char* field_text = R"(// `bits` bits at bit i * width + shift of a table
+uint quadrat_field(highp usampler2D t, uint i, uint bits, uint shift, uint width) {
+    uint low = (i & 0xffffu) * width + shift;
+    uint word = (low >> 5) + (i >> 16) * width * 2048u, at = low & 31u;
+    uint v = quadrat_word(t, word) >> at;
+    if (at + bits > 32u) v |= quadrat_word(t, word + 1u) << (32u - at);
+    return bits == 32u ? v : v & ((1u << bits) - 1u);
+}
+)";
+
+constexpr const char* hash_text = R"(uint quadrat_hash(uvec3 p, uint k) {
+    uint v = p.x * 0x9E3779B1u ^ p.y * 0x85EBCA77u ^ p.z * 0xC2B2AE3Du;
+    v += k * 0x27D4EB2Fu; v ^= v >> 15; v *= 0x2C1B3C6Du; v ^= v >> 12; v *= 0x297A2D39u;
+    return v >> 24;
+}
+)";
+
+constexpr const char* count_text = R"(uint quadrat_count(uint v) {
+    v -= (v >> 1) & 0x55555555u;
+    v = (v & 0x33333333u) + ((v >> 2) & 0x33333333u);
+    return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
+}
+)";
+
+// `k` is the bit's position.
+constexpr const char* bits_text = R"(    uint word = quadrat_word(quadrat_bits, k >> 5);
+    if ((word >> (k & 31u) & 1u) == 0u) return -1;
+    uint at = quadrat_word(quadrat_ranks, k >> 9) + quadrat_count(word & ((1u << (k & 31u)) - 1u));
+    for (uint w = k >> 9 << 4; w < k >> 5; ++w) at += quadrat_count(quadrat_word(quadrat_bits, w));
+)";
+
+// A record begins at a byte; its mask is two words.
+constexpr const char* brick_text = R"(    uint low = quadrat_bytes(byte), high = quadrat_bytes(byte + 4u);
+    uint word = bit < 32u ? low : high;
+    if ((word >> (bit & 31u) & 1u) == 0u) return -1;
+    uint at = quadrat_bytes(byte + 8u) + quadrat_count(word & ((1u << (bit & 31u)) - 1u));
+    if (bit >= 32u) at += quadrat_count(low);
+)";
+
+constexpr const char* bytes_text = R"(uint quadrat_bytes(uint byte) {
+    uint at = (byte & 3u) * 8u, v = quadrat_word(quadrat_bricks, byte >> 2) >> at;
+    return at == 0u ? v : v | quadrat_word(quadrat_bricks, (byte >> 2) + 1u) << (32u - at);
+}
+)";
+
+std::string number(std::uint64_t v) {
+    return std::to_string(v) + "u";
+}
+
+template <int D, class Get>
+std::string vector_of(Get&& get) {
+    std::string s = "uvec" + std::to_string(D) + "(";
+    for (int a = 0; a < D; ++a) s += (a ? ", " : "") + get(a);
     return s + ")";
+}
+
+template <int D, class Get>
+std::string constants(Get&& get) {
+    return vector_of<D>([&](int a) { return number(get(a)); });
+}
+
+/// The index of `v` in a table, x fastest.
+template <int D, class Get>
+std::string flat(const std::string& v, Get&& size) {
+    const std::string inner = D == 2 ? v + ".y" : "(" + v + ".y + " + number(size(1)) + " * " + v + ".z)";
+    return v + ".x + " + number(size(0)) + " * " + inner;
+}
+
+/// `bucket` and `slot` of `key`, which is declared.
+template <int D>
+std::string place(const PerfectHash<D>& h) {
+    const std::string uvec = "uvec" + std::to_string(D);
+    const auto offset_size = [&](int a) { return h.offset_size(a); };
+    const auto table_size = [&](int a) { return h.table_size(a); };
+    const int bits = h.offset_bits();
+    std::string s = "    " + uvec + " q = key % " + constants<D>(offset_size) + ";\n";
+    s += "    uint bucket = " + flat<D>("q", offset_size) + ";\n";
+    s += "    " + uvec + " phi = " + vector_of<D>([&](int a) {
+             return "quadrat_field(quadrat_offsets, bucket, " + number(static_cast<unsigned>(bits)) + ", " +
+                    number(static_cast<unsigned>(a * bits)) + ", " + number(static_cast<unsigned>(D * bits)) + ")";
+         }) +
+         ";\n";
+    s += "    " + uvec + " c = (key + phi * " + constants<D>([&](int a) { return h.scale(a); }) + ") % " +
+         constants<D>(table_size) + ";\n";
+    return s + "    uint slot = " + flat<D>("c", table_size) + ";\n";
+}
+
+/// Returns -1 unless the position tag in the slot is p's.
+template <int D>
+std::string compare_position(const VoxelIndex<D>& index) {
+    const auto total = static_cast<unsigned>(index.tag_bits());
+    std::string low = "0u", high = "0u";
+    unsigned shift = 0;
+    for (int a = 0; a < D; ++a) {
+        const unsigned bits = static_cast<unsigned>(
+            voxels::bits_for(std::uint64_t{index.extent()[static_cast<std::size_t>(a)]} + (a == D - 1)));
+        const std::string axis = std::string("p.") + "xyz"[a];
+        if (shift < 32) low += " | " + axis + " << " + number(shift);
+        if (shift < 32 && shift + bits > 32) high += " | " + axis + " >> " + number(32 - shift);
+        if (shift >= 32) high += " | " + axis + " << " + number(shift - 32);
+        shift += bits;
+    }
+    const auto differs = [&](unsigned bits, unsigned at, const std::string& wanted) {
+        return "    if (quadrat_field(quadrat_tags, slot, " + number(bits) + ", " + number(at) + ", " + number(total) +
+               ") != (" + wanted + ")) return -1;\n";
+    };
+    return differs(std::min(total, 32u), 0, low) + (total > 32 ? differs(total - 32, 32, high) : "");
+}
+
+template <int D>
+std::string voxel_body(const VoxelIndex<D>& index, const std::string& bit) {
+    const std::string head = "    uvec" + std::to_string(D) + " key = p;\n" + place(index.hash());
+    const std::string tag_bits = number(static_cast<unsigned>(index.tag_bits()));
+    switch (index.encoding()) {
+        case Encoding::constrained:
+            return head + "    return int(slot);\n";
+        case Encoding::domain_bit:
+            return bit + "    if ((quadrat_word(quadrat_bits, k >> 5) >> (k & 31u) & 1u) == 0u) return -1;\n" + head +
+                   "    return int(slot);\n";
+        case Encoding::position_tag:
+            return head + compare_position(index) + "    return int(slot);\n";
+        case Encoding::position_hash:
+            return head + "    uint tag = quadrat_field(quadrat_tags, slot, 16u, 0u, 16u);\n    return quadrat_hash(" +
+                   (D == 3 ? "p" : "uvec3(p, 0u)") + ", tag & 255u) == tag >> 8 ? int(slot) : -1;\n";
+        default:
+            return head + "    return quadrat_field(quadrat_tags, slot, " + tag_bits + ", 0u, " + tag_bits +
+                   ") == bucket ? int(slot) : -1;\n";
+    }
+}
+
+template <int D>
+std::string brick_body(const VoxelIndex<D>& index) {
+    const std::string uvec = "uvec" + std::to_string(D);
+    const unsigned shift = VoxelIndex<D>::brick_shift, low = (1u << shift) - 1;
+    const auto tag_bits = static_cast<unsigned>(index.tag_bits());
+    const unsigned mask = tag_bits >= 32 ? 0xffffffffu : (1u << tag_bits) - 1;
+    std::string s = "    " + uvec + " moved = p + " +
+                    constants<D>([&](int a) { return static_cast<std::uint32_t>(index.origin()[a]) & low; }) +
+                    ", key = moved >> " + number(shift) + ", inner = moved & " + number(low) + ";\n";
+    s += "    uint bit = inner.x | inner.y << " + number(shift) + (D == 3 ? " | inner.z << " + number(2 * shift) : "") +
+         ";\n" + place(index.hash());
+    s += "    uint byte = slot * " + number(12 + (tag_bits + 7) / 8) + ";\n";
+    s += "    if ((quadrat_bytes(byte + 12u) & " + number(mask) + ") != bucket) return -1;\n";
+    return s + brick_text + "    return int(at);\n";
 }
 
 }  // namespace
 
 template <int D>
 std::string glsl_find(const VoxelIndex<D>& index) {
-    const auto encoding = index.encoding();
-    const PerfectHash<D>& h = index.hash();
-    if (index.layout() != Layout::voxel || encoding == Encoding::domain_bit || encoding == Encoding::position_tag ||
-        !h.identity())
-        throw Error(ErrorKind::unsupported,
-                    "shaders read the voxel layout with bucket tags or position hashes, or constrained; pack it so",
-                    {.field = "layout"});
-    const auto number = [](auto v) { return std::to_string(v) + "u"; };
-    const auto u = [&](auto&& get) { return vector_of("uvec", D, [&](int a) { return number(get(a)); }); };
-    const std::string uvec = "uvec" + std::to_string(D), ivec = "ivec" + std::to_string(D);
-    std::string s = "// quadrat: " + std::to_string(index.entries()) + " entries, encoding " + name(encoding) + "\n";
-    s += "uniform highp usampler2D quadrat_offsets;\n";
-    if (encoding != Encoding::constrained) s += "uniform highp usampler2D quadrat_tags;\n";
-    s += "// `bits` bits from field `i` of a table of fields without gaps; 64-bit positions from two 32-bit halves.\n"
-         "uint quadrat_word(highp usampler2D t, uint w) { return texelFetch(t, ivec2(int(w & 2047u), int(w >> 11)), "
-         "0).r; }\n"
-         "uint quadrat_field(highp usampler2D t, uint i, uint bits, uint shift, uint width) {\n"
-         "    uint low = (i & 0xffffu) * width + shift, high = (i >> 16) * width;\n"
-         "    uint word = (low >> 5) + high * 2048u, at = low & 31u;\n"
-         "    uint v = quadrat_word(t, word) >> at;\n"
-         "    if (at + bits > 32u) v |= quadrat_word(t, word + 1u) << (32u - at);\n"
-         "    return bits == 32u ? v : v & ((1u << bits) - 1u);\n"
-         "}\n";
-    if (encoding == Encoding::position_hash)
-        s += "uint quadrat_hash(uvec3 p, uint k) {\n"
-             "    uint v = p.x * 0x9E3779B1u ^ p.y * 0x85EBCA77u ^ p.z * 0xC2B2AE3Du;\n"
-             "    v += k * 0x27D4EB2Fu; v ^= v >> 15; v *= 0x2C1B3C6Du; v ^= v >> 12; v *= 0x297A2D39u;\n"
-             "    return v >> 24;\n"
-             "}\n";
-    s += "int quadrat_find(" + ivec + " position) {\n";
-    s += "    " + uvec + " p = " + uvec + "(position - " +
-         vector_of("ivec", D, [&](int a) { return std::to_string(index.origin()[a]); }) + ");\n";
-    s += "    if (any(greaterThanEqual(p, " + u([&](int a) { return index.extent()[static_cast<std::size_t>(a)]; }) +
-         "))) return -1;\n";
-    s += "    " + uvec + " q = p % " + u([&](int a) { return h.offset_size(a); }) + ";\n";
-    s += "    uint bucket = q.x + " + number(h.offset_size(0)) + " * " +
-         (D == 2 ? std::string("q.y") : "(q.y + " + number(h.offset_size(1)) + " * q.z)") + ";\n";
-    const std::string bits = number(h.offset_bits()), width = number(h.offset_bits() * D);
-    s += "    " + uvec + " phi = " +
-         vector_of("uvec", D,
-                   [&](int a) {
-                       return "quadrat_field(quadrat_offsets, bucket, " + bits + ", " + number(a * h.offset_bits()) +
-                              ", " + width + ")";
-                   }) +
-         ";\n";
-    s += "    " + uvec + " c = (p + phi * " + u([&](int a) { return h.scale(a); }) + ") % " +
-         u([&](int a) { return h.table_size(a); }) + ";\n";
-    s += "    uint slot = c.x + " + number(h.table_size(0)) + " * " +
-         (D == 2 ? std::string("c.y") : "(c.y + " + number(h.table_size(1)) + " * c.z)") + ";\n";
-    const std::string tag_bits = number(index.tag_bits());
-    if (encoding == Encoding::bucket_tag) {
-        s +=
-            "    if (quadrat_field(quadrat_tags, slot, " + tag_bits + ", 0u, " + tag_bits + ") != bucket) return -1;\n";
-    } else if (encoding == Encoding::position_hash) {
-        s += "    uint tag = quadrat_field(quadrat_tags, slot, 16u, 0u, 16u);\n";
-        s += std::string("    if (quadrat_hash(") + (D == 3 ? "p" : "uvec3(p, 0u)") +
-             ", tag & 255u) != tag >> 8) return -1;\n";
-    }
-    s += "    return int(slot);\n}\n";
-    return s;
+    const bool bits = index.layout() == Layout::bits, brick = index.layout() == Layout::brick;
+    const bool voxel = !bits && !brick;
+    const Encoding encoding = index.encoding();
+    if (!bits && !index.hash().identity())
+        throw Error(ErrorKind::unsupported, "shaders read hashes with identity matrices", {.field = "matrices"});
+    std::uint64_t cells = 1;
+    for (const std::uint32_t e : index.extent()) cells *= e;
+    const bool domain_bits = bits || (voxel && encoding == Encoding::domain_bit);
+    if (domain_bits && cells > (std::uint64_t{1} << 32))
+        throw Error(ErrorKind::unsupported, "shaders count bits of domains up to 2^32 positions", {.field = "domain"});
+
+    const std::string dims = std::to_string(D), uvec = "uvec" + dims;
+    std::string s = "// quadrat: " + std::to_string(index.entries()) + " entries, " + name(index.layout()) +
+                    (voxel ? std::string(", ") + name(encoding) : "") + "\n";
+    const auto sampler = [&](const char* name) { s += std::string("uniform highp usampler2D ") + name + ";\n"; };
+    if (!bits) sampler("quadrat_offsets");
+    if (voxel && encoding != Encoding::constrained && !domain_bits) sampler("quadrat_tags");
+    if (domain_bits) sampler("quadrat_bits");
+    if (bits) sampler("quadrat_ranks");
+    if (brick) sampler("quadrat_bricks");
+    s += word_text;
+    if (!bits) s += field_text;
+    if (voxel && encoding == Encoding::position_hash) s += hash_text;
+    if (!voxel) s += count_text;
+    if (brick) s += bytes_text;
+    s += "int quadrat_find(ivec" + dims + " position) {\n";
+    if (index.entries() == 0) return s + "    return -1;\n}\n";
+    s += "    " + uvec + " p = " + uvec + "(position) - " +
+         constants<D>([&](int a) { return static_cast<std::uint32_t>(index.origin()[a]); }) + ";\n";
+    const auto extent = [&](int a) { return index.extent()[static_cast<std::size_t>(a)]; };
+    s += "    if (any(greaterThanEqual(p, " + constants<D>(extent) + "))) return -1;\n";
+    const std::string bit = "    uint k = " + flat<D>("p", extent) + ";\n";
+    if (bits)
+        s += bit + bits_text + "    return int(at);\n";
+    else
+        s += brick ? brick_body(index) : voxel_body(index, bit);
+    return s + "}\n";
+}
+
+template <int D>
+std::vector<GlslTable> glsl_tables(const VoxelIndex<D>& index) {
+    const auto parts = index.parts();
+    std::vector<GlslTable> out;
+    const auto add = [&](const char* name, const Buffer& b) {
+        if (b.size) out.push_back({name, glsl_words({b.data.get(), b.size})});
+    };
+    add("offsets", parts.offsets);
+    add("tags", parts.tags);
+    add("bits", parts.bits);
+    add("ranks", parts.ranks);
+    add("bricks", parts.bricks);
+    return out;
 }
 
 std::vector<std::uint32_t> glsl_words(std::span<const std::uint8_t> table) {
@@ -87,5 +228,7 @@ std::vector<std::uint32_t> glsl_words(std::span<const std::uint8_t> table) {
 
 template std::string glsl_find<2>(const VoxelIndex<2>&);
 template std::string glsl_find<3>(const VoxelIndex<3>&);
+template std::vector<GlslTable> glsl_tables<2>(const VoxelIndex<2>&);
+template std::vector<GlslTable> glsl_tables<3>(const VoxelIndex<3>&);
 
 }  // namespace quadrat
