@@ -40,9 +40,15 @@ void DynamicGrids<D, T>::reserve_slots(std::size_t count) {
     if (count > node_.size()) node_.resize_keep(count);
 }
 
+// Only occupied cells are touched (HHG 2.6). Grids that were in use keep their cells, the others go.
 template <int D, class T>
 void DynamicGrids<D, T>::clear() {
-    levels_.clear();
+    std::erase_if(levels_, [](const Level& level) { return level.members.empty(); });
+    for (Level& level : levels_) {
+        for (const std::uint32_t s : level.members) level.head[node_[s].cell] = none;
+        level.members.clear();
+    }
+    if (levels_.empty()) first_size_ = 0;
     size_ = 0;
 }
 
@@ -54,6 +60,7 @@ typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_with(std::int32_t 
     Level level;
     level.exponent = exponent;
     level.quantiser = cells::Quantiser<D>(cell_size(first_size_, options_.factor, exponent));
+    level.smaller = cell_size(first_size_, options_.factor, exponent - 1);
     int bits = 2;
     while ((1u << bits) < std::max(options_.initial_cells, options_.min_cells)) ++bits;
     std::fill_n(level.bits, D, bits);
@@ -61,27 +68,43 @@ typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_with(std::int32_t 
     return *levels_.insert(at, std::move(level));
 }
 
+// The smallest exponent whose cells are at least as large as the size: HHG's rule (3.3.1) up to equality. Logarithms,
+// because a quotient may underflow, and then steps, because they round.
+template <int D, class T>
+std::int32_t DynamicGrids<D, T>::exponent_for(double size) const {
+    const auto edge = [&](std::int32_t e) { return cell_size(first_size_, options_.factor, e); };
+    size = std::clamp(size, smallest_cell, largest_cell);
+    auto e =
+        static_cast<std::int32_t>(std::floor((std::log(size) - std::log(first_size_)) / std::log(options_.factor)));
+    while (edge(e) < size) ++e;
+    while (edge(e - 1) >= size && edge(e - 1) < edge(e)) --e;
+    return e;
+}
+
+// The grid of the first cell size for which the box touches at most two cells per axis. Most boxes belong to a grid
+// that exists, which costs a few comparisons.
 template <int D, class T>
 typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_for(const Box<D, T>& box, cells::Cell<D>& cell) {
     double size = 0;
     for (int k = 0; k < D; ++k) size = std::max(size, double(box.hi[k]) - double(box.lo[k]));
     if (first_size_ == 0)
         first_size_ = size > 0 ? std::clamp(size * std::sqrt(options_.factor), smallest_cell, largest_cell) : 1.0;
-    // A size of zero would fit every cell: it goes where the first object went. Logarithms, because a quotient may
-    // underflow.
-    double exponent_of = 0;
-    if (size > 0) exponent_of = (std::log(size) - std::log(first_size_)) / std::log(options_.factor);
-    const double least = (std::log(smallest_cell) - std::log(first_size_)) / std::log(options_.factor);
-    auto exponent = static_cast<std::int32_t>(std::floor(std::max(exponent_of, least))) + (size > 0);
-    for (;; ++exponent) {
-        const cells::Quantiser<D> quantiser(cell_size(first_size_, options_.factor, exponent));
-        bool fits = true;
+    const auto fits = [&](const cells::Quantiser<D>& quantiser) {
+        bool ok = true;
         for (int k = 0; k < D; ++k) {
             cell[k] = quantiser.cell(double(box.lo[k]), k);
-            fits = fits && quantiser.cell(double(box.hi[k]), k) - cell[k] <= 1;
+            ok = ok && quantiser.cell(double(box.hi[k]), k) - cell[k] <= 1;
         }
-        if (fits) return level_with(exponent);
-    }
+        return ok;
+    };
+    for (Level& level : levels_)
+        if (size <= level.quantiser.edge(0)) {
+            if (size > level.smaller && fits(level.quantiser)) return level;
+            break;
+        }
+    // A size of zero would fit every cell: it goes where the first object went.
+    for (std::int32_t exponent = size > 0 ? exponent_for(size) : 0;; ++exponent)
+        if (fits(cells::Quantiser<D>(cell_size(first_size_, options_.factor, exponent)))) return level_with(exponent);
 }
 
 template <int D, class T>
@@ -131,9 +154,8 @@ void DynamicGrids<D, T>::erase(std::uint32_t slot) {
 template <int D, class T>
 bool DynamicGrids<D, T>::move(std::uint32_t slot, const Box<D, T>& box) {
     cells::Cell<D> cell;
-    const std::int32_t exponent = level_for(box, cell).exponent;
-    Level& level = level_with(exponent);
-    if (exponent == node_[slot].exponent && level.index(cell) == node_[slot].cell) {
+    const Level& level = level_for(box, cell);
+    if (level.exponent == node_[slot].exponent && level.index(cell) == node_[slot].cell) {
         node_[slot].box = box;
         return false;
     }

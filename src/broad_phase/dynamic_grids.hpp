@@ -4,8 +4,8 @@
 //
 // Departures: a cell is the head of a doubly linked list through arrays indexed by slot, instead of an allocated
 // container per cell and a list of occupied cells; the level of a box comes from its quantised corners, not from its
-// size, so that +-1 neighbours are exact (docs/concepts.md); grids also shrink, at a sixteenth of the load that makes them grow,
-// so that they do not oscillate; neighbour offsets are computed, not stored.
+// size, so that +-1 neighbours are exact (docs/concepts.md); grids also shrink, at a sixteenth of the load that makes
+// them grow, so that they do not oscillate; neighbour offsets are computed, not stored.
 #pragma once
 
 #include "base/array.hpp"
@@ -95,6 +95,7 @@ class DynamicGrids {
 
     struct Level {
         std::int32_t exponent = 0;  // cell size is first size * factor^exponent
+        double smaller = 0;         // cell size of the exponent below
         cells::Quantiser<D> quantiser;
         std::int32_t bits[D] = {};           // log2 of the cells per axis
         std::vector<std::uint32_t> head;     // first object of each cell
@@ -110,6 +111,7 @@ class DynamicGrids {
 
     [[nodiscard]] Level& level_for(const Box<D, T>& box, cells::Cell<D>& cell);
     [[nodiscard]] Level& level_with(std::int32_t exponent);
+    [[nodiscard]] std::int32_t exponent_for(double size) const;
     [[nodiscard]] std::uint32_t forward_cells(const Level& level, std::uint32_t cell, std::uint32_t (&ahead)[13]) const;
     void link(Level& level, std::uint32_t slot, std::uint32_t cell);
     void unlink(Level& level, std::uint32_t slot);

@@ -50,10 +50,12 @@ broad_phase::GridShape<D, T> single_cell() {
 }  // namespace
 
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<const Place> places) {
+void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<const Place> places,
+                                         std::span<const std::uint32_t> slots) {
     using broad_phase::GridShape;
-    const std::size_t n = boxes.size();
+    const std::size_t n = boxes.size(), slot_count = slots.empty() ? n : place.size();
     const auto is_free = [&](std::size_t i) { return i < places.size() && places[i] == Place::free; };
+    const auto slot_of = [&](std::size_t i) { return slots.empty() ? static_cast<std::uint32_t>(i) : slots[i]; };
     std::size_t live = n - static_cast<std::size_t>(std::count(places.begin(), places.end(), Place::free));
 
     std::vector<BoxT> sample;
@@ -87,10 +89,10 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
             for (std::size_t i = t * share; i < end; ++i) {
                 const BoxT& box = boxes[i];
                 if (holes && is_free(i)) continue;
-                const auto id = static_cast<std::uint32_t>(i);
+                const auto at = static_cast<std::uint32_t>(i);
                 if (!regular(box)) [[unlikely]] {
                     cells::check_box(box, i);
-                    mine.unbounded.push_back(id);
+                    mine.unbounded.push_back(at);
                     continue;
                 }
                 std::size_t c = 0;
@@ -101,11 +103,11 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
                     const std::uint32_t row = shape.row(cell);
                     const std::uint32_t slab = row >> shape.slab_shift;
                     partition.add(
-                        lists, first_slab[c] + slab, box, id,
+                        lists, first_slab[c] + slab, box, slot_of(i),
                         (row - (slab << shape.slab_shift)) * shape.bins() + static_cast<std::uint32_t>(cell[0]));
                     break;
                 }
-                if (c == classes) mine.misfits.push_back(id);
+                if (c == classes) mine.misfits.push_back(at);
             }
             partition.finish(lists);
         });
@@ -132,7 +134,7 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     // Nothing below throws but for want of memory.
     grid_count = shapes.size();
     if (grids.size() < grid_count) grids.resize(grid_count);
-    filters.resize(filters.empty() ? 0 : n, {Filter{}.group, Filter{}.mask});
+    filters.resize(filters.empty() ? 0 : slot_count, {Filter{}.group, Filter{}.mask});
     const auto* filter_rows = filters.empty() ? nullptr : reinterpret_cast<const std::uint32_t(*)[2]>(filters.data());
     sorted = 0;
     for (std::size_t c = 0; c < grid_count; ++c) {
@@ -140,34 +142,49 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
         sorted += grids[c].size();
     }
     stale = 0;
-    place.resize(n, Place::sorted);
-    for (std::size_t i = 0; i < n; ++i)
-        if (place[i] != Place::free) place[i] = Place::sorted;
+    place.resize(slot_count, Place::sorted);
+    for (Place& p : place)
+        if (p != Place::free) p = Place::sorted;
     loose.clear();
-    loose.reserve_slots(n);
+    loose.reserve_slots(slot_count);
     unbounded.clear();
     unbounded_at.clear();
     for (const Rest& r : rest) {
         for (const std::uint32_t i : r.misfits) {
-            loose.insert(i, boxes[i]);
-            place[i] = Place::loose;
+            loose.insert(slot_of(i), boxes[i]);
+            place[slot_of(i)] = Place::loose;
         }
         for (const std::uint32_t i : r.unbounded) {
-            unbounded_at[i] = unbounded.size();
-            unbounded.push_back({i, boxes[i], {}});
-            place[i] = Place::unbounded;
+            unbounded_at[slot_of(i)] = unbounded.size();
+            unbounded.push_back({slot_of(i), boxes[i], {}});
+            place[slot_of(i)] = Place::unbounded;
         }
     }
 }
 
-// The boxes of all slots; those of free slots are indeterminate.
 template <int D, class T>
-std::vector<Box<D, T>> HashGridHierarchy<D, T>::Impl::collect() const {
-    std::vector<BoxT> boxes(place.size());
-    for_each_sorted([&](std::uint32_t slot, const BoxT& box) { boxes[slot] = box; });
-    loose.for_each([&](std::uint32_t slot) { boxes[slot] = loose.box(slot); });
-    for (const Unbounded& u : unbounded) boxes[u.slot] = u.box;
-    return boxes;
+auto HashGridHierarchy<D, T>::Impl::gather(std::size_t room_for) const -> Gathered {
+    Gathered all;
+    all.boxes.reserve(room_for);
+    all.slots.reserve(room_for);
+    const auto add = [&](std::uint32_t slot, const BoxT& box) {
+        all.boxes.push_back(box);
+        all.slots.push_back(slot);
+    };
+    for_each_sorted(add);
+    loose.for_each([&](std::uint32_t slot) { add(slot, loose.box(slot)); });
+    for (const Unbounded& u : unbounded) add(u.slot, u.box);
+    return all;
+}
+
+// Neighbours in the old order are neighbours in the new one: sorting them again is cheaper than sorting by slot.
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::reload(const Gathered& all) {
+    if (all.slots.empty()) return;  // nothing alive: what is stored does not count
+    const std::vector<Unbounded> keep = unbounded;
+    load(all.boxes, {}, all.slots);
+    for (const Unbounded& u : keep)
+        if (u.half_space) unbounded[unbounded_at[u.slot]].half_space = u.half_space;
 }
 
 template <int D, class T>
@@ -228,10 +245,7 @@ template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::maybe_rebuild() {
     if (options.update != UpdateStrategy::sorted || loose.size() + stale <= alive / 4 + loose_allowance) return;
     if (unbounded.size() > alive / 2) return;
-    const std::vector<Unbounded> keep = unbounded;
-    load(collect(), place);
-    for (const Unbounded& u : keep)
-        if (u.half_space) unbounded[unbounded_at[u.slot]].half_space = u.half_space;
+    reload(gather(alive));
 }
 
 template <int D, class T>
@@ -314,13 +328,11 @@ std::uint32_t HashGridHierarchy<D, T>::insert(std::span<const Box<D, T>> boxes) 
         s.load(boxes, {});
     } else {
         cells::check_boxes(boxes, s.options.executor);
-        std::vector<Box<D, T>> all = s.collect();
-        all.insert(all.end(), boxes.begin(), boxes.end());
-        std::vector<typename Impl::Place> places = s.place;
-        const std::vector<typename Impl::Unbounded> keep = s.unbounded;
-        s.load(all, places);
-        for (const auto& u : keep)
-            if (u.half_space) s.unbounded[s.unbounded_at[u.slot]].half_space = u.half_space;
+        typename Impl::Gathered all = s.gather(s.alive + boxes.size());
+        all.boxes.insert(all.boxes.end(), boxes.begin(), boxes.end());
+        for (std::size_t i = 0; i < boxes.size(); ++i) all.slots.push_back(static_cast<std::uint32_t>(before + i));
+        s.place.resize(before + boxes.size(), Impl::Place::sorted);
+        s.reload(all);
     }
     s.generation.resize(s.place.size(), 1);
     s.alive += boxes.size();

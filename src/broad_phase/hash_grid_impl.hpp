@@ -55,8 +55,16 @@ struct HashGridHierarchy<D, T>::Impl {
     mutable std::atomic<std::uint64_t> tests{0};
 
     // hash_grid_hierarchy.cpp
-    void load(std::span<const BoxT> boxes, std::span<const Place> places);
-    [[nodiscard]] std::vector<BoxT> collect() const;
+    /// Sorts everything anew. Without slots boxes[i] is that of slot i, and slots that `places` calls free are skipped;
+    /// with slots boxes[i] is that of slots[i], which is not free.
+    void load(std::span<const BoxT> boxes, std::span<const Place> places, std::span<const std::uint32_t> slots = {});
+    /// All boxes with their slots, in the order in which they are stored.
+    struct Gathered {
+        std::vector<BoxT> boxes;
+        std::vector<std::uint32_t> slots;
+    };
+    [[nodiscard]] Gathered gather(std::size_t room_for) const;
+    void reload(const Gathered& all);
     std::uint32_t new_slot();
     void put(std::uint32_t slot, const BoxT& box);
     void take(std::uint32_t slot);
@@ -73,6 +81,9 @@ struct HashGridHierarchy<D, T>::Impl {
     void run(const Job& job, std::vector<Pair>& out) const;
     void drop_false_pairs(std::vector<Pair>& pairs, std::size_t from) const;
     void loose_pairs(std::vector<Pair>& out) const;
+    void loose_pairs_by_sorting(std::vector<Pair>& out) const;
+    /// Appends (slot of s, slot of t) for the overlapping pairs of their sorted grids. Filters hold if both have some.
+    static void pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out);
     [[nodiscard]] bool may_meet(std::uint32_t a, std::uint32_t b) const;
 
     /// Calls visit(slot, box) for every object that overlaps `box`, wherever it is kept. `found` is scratch.
@@ -147,12 +158,14 @@ struct HashGridHierarchy<D, T>::Impl {
         return double(q.offset) >= -ratio * double(p.offset);
     }
 
+    /// Fits into cells: not infinite, and in double not so large that there would be no cell for it.
     [[nodiscard]] static bool regular(const BoxT& box) {
+        constexpr T limit = sizeof(T) == 8 ? T(1e299L) : std::numeric_limits<T>::infinity();
         bool ok = true;
         for (int k = 0; k < D; ++k) {
             const T size = box.hi[k] - box.lo[k];
             ok &= size >= 0;
-            ok &= size < std::numeric_limits<T>::infinity();
+            ok &= size < limit;
         }
         return ok;
     }

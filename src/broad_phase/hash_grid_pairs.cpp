@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t parallel_above = 16384;
 constexpr std::size_t streamed_objects = 4096;
+constexpr std::size_t sorted_loose_from = 256;
 
 [[noreturn]] void throw_too_large(std::size_t pairs, std::size_t max_bytes) {
     throw Error(ErrorKind::too_large,
@@ -110,7 +111,9 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs(std::vector<Pair>& out) const {
         if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
             out.push_back({std::min(a, b), std::max(a, b)});
     };
-    if (loose.size() != 0) {
+    if (loose.size() >= sorted_loose_from && sorted != 0) {
+        loose_pairs_by_sorting(out);
+    } else if (loose.size() != 0) {
         loose.for_each_pair(made, add);
         loose.for_each([&](std::uint32_t slot) {
             made += for_each_sorted_overlap(loose.box(slot), ids,
@@ -135,6 +138,69 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs(std::vector<Pair>& out) const {
             if (meet(u, unbounded[j])) add(u.slot, unbounded[j].slot);
     }
     tests += made;
+}
+
+// Many loose objects: a sorted set of their own, for this call, is cheaper than the lists of their cells.
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& out) const {
+    std::vector<BoxT> boxes;
+    std::vector<std::uint32_t> slots;
+    boxes.reserve(loose.size());
+    slots.reserve(loose.size());
+    loose.for_each([&](std::uint32_t slot) {
+        boxes.push_back(loose.box(slot));
+        slots.push_back(slot);
+    });
+    Impl own(options);
+    own.load(boxes, {});
+    std::vector<Pair> found;
+    const auto add = [&](std::uint32_t a, std::uint32_t b) {
+        if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
+            out.push_back({std::min(a, b), std::max(a, b)});
+    };
+    for (const Job& job : own.jobs(streamed_objects)) {
+        found.clear();
+        own.run(job, found);
+        for (const Pair& p : found) add(slots[p.first], slots[p.second]);
+    }
+    found.clear();
+    pairs_of_grids(own, *this, found);
+    for (const Pair& p : found) add(slots[p.first], p.second);
+    // Those that fit no class of their own set.
+    std::uint64_t made = own.tests;
+    base::Array<std::uint32_t> ids;
+    own.loose.for_each_pair(made, [&](std::uint32_t a, std::uint32_t b) { add(slots[a], slots[b]); });
+    own.loose.for_each([&](std::uint32_t i) {
+        made +=
+            own.for_each_sorted_overlap(boxes[i], ids, [&](std::uint32_t j, const BoxT&) { add(slots[i], slots[j]); });
+        made += for_each_sorted_overlap(boxes[i], ids, [&](std::uint32_t other, const BoxT&) { add(slots[i], other); });
+    });
+    tests += made;
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out) {
+    const auto wrong = [&](const Pair& p) {
+        return s.place[p.first] != Place::sorted || t.place[p.second] != Place::sorted;
+    };
+    for (std::size_t g = 0; g < s.grid_count; ++g)
+        for (std::size_t h = 0; h < t.grid_count; ++h) {
+            const std::size_t before = out.size();
+            const auto u = s.grids[g].view(), v = t.grids[h].view();
+            // The grid with more cells has the smaller boxes or the more of them: those look for the others, unless
+            // they are far more.
+            const bool forward = u.size < v.size / 8 || (u.shape.cells() >= v.shape.cells() && v.size >= u.size / 8);
+            {
+                broad_phase::PairBuffer buffer(out);
+                t.tests += forward ? broad_phase::pairs_between(u, 0, u.size, v, false, buffer)
+                                   : broad_phase::pairs_between(v, 0, v.size, u, false, buffer);
+            }
+            if (!forward)
+                for (std::size_t k = before; k < out.size(); ++k) std::swap(out[k].first, out[k].second);
+            if (s.stale + t.stale != 0)
+                out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), wrong),
+                          out.end());
+        }
 }
 
 template <int D, class T>
@@ -212,36 +278,17 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
     using Impl = typename HashGridHierarchy<D, T>::Impl;
     const Impl &s = *a.impl_, &t = *b.impl_;
     out.clear();
-    const auto keep_from = [&](std::size_t from) {
-        const auto wrong = [&](const Pair& p) {
-            return s.place[p.first] != Impl::Place::sorted || t.place[p.second] != Impl::Place::sorted;
-        };
-        if (s.stale + t.stale != 0)
-            out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(from), out.end(), wrong), out.end());
-    };
-    for (std::size_t g = 0; g < s.grid_count; ++g) {
-        for (std::size_t h = 0; h < t.grid_count; ++h) {
-            const std::size_t before = out.size();
-            const auto u = s.grids[g].view(), v = t.grids[h].view();
-            // The grid with more cells has the smaller boxes or the more of them: those look for the others.
-            const bool forward = u.shape.cells() >= v.shape.cells();
-            {
-                broad_phase::PairBuffer buffer(out);
-                if (forward)
-                    broad_phase::pairs_between(u, 0, u.size, v, false, buffer);
-                else
-                    broad_phase::pairs_between(v, 0, v.size, u, false, buffer);
-            }
-            if (!forward)
-                for (std::size_t k = before; k < out.size(); ++k) std::swap(out[k].first, out[k].second);
-            keep_from(before);
-        }
-    }
+    Impl::pairs_of_grids(s, t, out);
     base::Array<std::uint32_t> ids;
-    const auto may_meet = [&](std::uint32_t i, std::uint32_t j) {
-        if (s.filters.empty() || t.filters.empty()) return true;
-        return (s.filters[i][0] & t.filters[j][1]) != 0 && (t.filters[j][0] & s.filters[i][1]) != 0;
+    const auto filter_of = [](const Impl& set, std::uint32_t i) {
+        return set.filters.empty() ? Filter{} : Filter{set.filters[i][0], set.filters[i][1]};
     };
+    const auto may_meet = [&](std::uint32_t i, std::uint32_t j) {
+        const Filter p = filter_of(s, i), q = filter_of(t, j);
+        return (p.group & q.mask) != 0 && (q.group & p.mask) != 0;
+    };
+    if (s.filters.empty() != t.filters.empty())  // the vector loop tests filters only where both sides have some
+        std::erase_if(out, [&](const Pair& p) { return !may_meet(p.first, p.second); });
     const auto add = [&](std::uint32_t i, std::uint32_t j) {
         if (may_meet(i, j)) out.push_back({i, j});
     };
