@@ -24,22 +24,29 @@ Json lookup(VoxelGrid<D> grid, const LookupOptions& options) {
     if (!positions)
         throw Error(ErrorKind::bad_shape, "the voxels have " + std::to_string(D) + " coordinates",
                     {.file = options.queries});
-    std::vector<std::uint32_t> places(positions->size());
+    std::vector<std::uint64_t> numbers(positions->size(), no_sample);
     Timer timer;
-    grid.index.find(*positions, places);
+    if (grid.block == 0 && grid.mipmap.levels == 0) {
+        std::vector<std::uint32_t> places(positions->size());
+        grid.index.find(*positions, places);
+        for (std::size_t i = 0; i < places.size(); ++i)
+            if (places[i] != VoxelIndex<D>::absent) numbers[i] = places[i];
+    } else {
+        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = find_sample(grid, (*positions)[i]);
+    }
     const double seconds = timer.lap();
-    std::vector<std::uint8_t> found(places.size());
+    std::vector<std::uint8_t> found(numbers.size());
     std::uint64_t count = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) count += found[i] = places[i] != VoxelIndex<D>::absent;
+    for (std::size_t i = 0; i < numbers.size(); ++i) count += found[i] = numbers[i] != no_sample;
     if (!options.out.empty()) {
         Channel* c = options.channel.empty() ? (grid.channels.empty() ? nullptr : grid.channels.data())
                                              : grid.channel(options.channel);
         if (!c) throw Error(ErrorKind::bad_shape, "no such channel", {.file = options.input, .field = options.channel});
-        write_channel(options.out, gather(*c, places), places.size());
+        write_channel(options.out, gather(*c, numbers, samples_per_value(grid)), numbers.size());
     }
     if (!options.found.empty())
         io::write_table(options.found, io::view(std::span<const std::uint8_t>(found), {found.size()}));
-    return {{"queries", places.size()}, {"found", count}, {"exact", grid.index.exact()}, {"seconds", seconds}};
+    return {{"queries", numbers.size()}, {"found", count}, {"exact", grid.index.exact()}, {"seconds", seconds}};
 }
 
 }  // namespace
@@ -51,7 +58,7 @@ void add_lookup(CLI::App& app) {
     verb->add_option("input", options->input, "a .qvox file")->required();
     verb->add_option("queries", options->queries, "positions, rows of 2 or 3 integers (.npy .csv)")->required();
     verb->add_option("--channel", options->channel, "the channel (default the first)");
-    verb->add_option("-o,--out", options->out, "values, zero where nothing is stored (.npy .csv)");
+    verb->add_option("-o,--out", options->out, "values, the background where nothing is stored (.npy .csv)");
     verb->add_option("--found", options->found, "1 where something is stored, else 0 (.npy .csv)");
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {

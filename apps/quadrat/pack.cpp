@@ -15,7 +15,9 @@ namespace {
 struct PackOptions {
     SourceOptions source;
     VoxelOptions voxels;
-    std::string out;
+    BlockOptions blocks;
+    std::string out, block;
+    bool mipmap = false;
     int compression = 0;
     unsigned threads = 1;
     bool json = false;
@@ -31,15 +33,27 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
     Progress progress("packing " + grouped(positions.size()) + " positions");
     Timer timer;
     VoxelGrid<D> grid;
-    grid.index = VoxelIndex<D>::build(positions, options.voxels);
-    for (const SourceColumn& c : source.columns) grid.add_channel(c.name, c.type, c.components, positions, c.rows);
+    if (options.block.empty() && !options.mipmap) {
+        grid.index = VoxelIndex<D>::build(positions, options.voxels);
+        for (const SourceColumn& c : source.columns) grid.add_channel(c.name, c.type, c.components, positions, c.rows);
+    } else {
+        std::vector<ColumnView> columns;
+        for (const SourceColumn& c : source.columns)
+            columns.push_back({c.name, c.type, c.components, c.rows, c.background});
+        options.blocks.voxels = options.voxels;
+        if (options.mipmap)
+            grid = pack_mipmap<D>(positions, columns, {.blocked = !options.block.empty(), .blocks = options.blocks});
+        else
+            grid = pack_blocks<D>(positions, columns, options.blocks);
+    }
     const double seconds = timer.lap();
     progress.now("writing " + options.out);
     write_qvox(grid, options.out, {.compression = options.compression});
     Json json = voxel_json(grid);
     json["seconds"] = seconds;
-    json["coherence"] =
-        grid.index.layout() == Layout::voxel ? Json(coherence<D, D>(grid.index.hash(), positions)) : Json();
+    json["coherence"] = grid.index.layout() == Layout::voxel && grid.block == 0 && grid.mipmap.levels == 0
+                            ? Json(coherence<D, D>(grid.index.hash(), positions))
+                            : Json();
     return json;
 }
 
@@ -74,6 +88,13 @@ void add_pack(CLI::App& app) {
     verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
         ->transform(CLI::CheckedTransformer(std::map<std::string, Coherence>{
             {"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
+    verb->add_option("--block", options->block,
+                     "blocks of N^D cells with borders for filtering; auto: the N with the least memory");
+    verb->add_option("--cells", options->blocks.rule,
+                     "blocks for cells touched by or complete in samples (default touched)")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, BlockRule>{{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
+    verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
     verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)");
     verb->add_option("--compress", options->compression, "zstd level 1..19 for storage (default 0: for mapping)")
         ->check(CLI::Range(0, 19));
@@ -81,6 +102,12 @@ void add_pack(CLI::App& app) {
     verb->add_option("-o,--out", options->out, "the .qvox file")->required();
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {
+        if (!options->block.empty() && options->block != "auto") {
+            const bool digits = options->block.find_first_not_of("0123456789") == std::string::npos;
+            options->blocks.size =
+                digits && options->block.size() < 3 ? static_cast<std::uint32_t>(std::stoul(options->block)) : 0;
+            if (options->blocks.size == 0) throw UsageError("--block: expected auto or a size from 1 to 64");
+        }
         const VoxelSource source = read_voxel_source(options->source);
         const Json json = std::visit(
             [&](const auto& positions) {

@@ -74,6 +74,7 @@ VoxelSource from_png(const SourceOptions& options) {
     VoxelSource source;
     std::vector<Voxel<2>> positions;
     SourceColumn pixels{"color", ValueType::u8, image.channels, {}};
+    for (const int value : background) pixels.background.push_back(static_cast<std::byte>(value));
     for (std::uint32_t y = 0; y < image.height; ++y)
         for (std::uint32_t x = 0; x < image.width; ++x) {
             const std::uint8_t* p = image.pixel(x, y);

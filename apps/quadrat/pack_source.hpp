@@ -15,6 +15,7 @@ struct SourceColumn {
     ValueType type = ValueType::u8;
     std::uint32_t components = 1;
     std::vector<std::byte> rows;
+    std::vector<std::byte> background = {};  ///< one row; empty means zeros
 };
 
 struct VoxelSource {

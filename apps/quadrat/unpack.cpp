@@ -32,17 +32,18 @@ Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
             write_channel(written(options.out + "." + c.name + ".npy"), c, grid.index.values());
         return {{"entries", grid.index.entries()}, {"files", files}};
     }
-    const auto sorted = grid.index.sorted();
+    const auto sorted = sorted_samples(grid);
     std::vector<std::int32_t> coordinates;
-    std::vector<std::uint32_t> places;
-    for (const auto& [p, at] : sorted) {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [p, number] : sorted) {
         for (int a = 0; a < D; ++a) coordinates.push_back(p[a]);
-        places.push_back(at);
+        numbers.push_back(number);
     }
     io::write_npy(written(options.out + ".coordinates.npy"),
                   io::view(std::span<const std::int32_t>(coordinates), {sorted.size(), D}));
     for (const Channel& c : grid.channels)
-        write_channel(written(options.out + "." + c.name + ".npy"), gather(c, places), places.size());
+        write_channel(written(options.out + "." + c.name + ".npy"), gather(c, numbers, samples_per_value(grid)),
+                      numbers.size());
     return {{"entries", sorted.size()}, {"files", files}};
 }
 

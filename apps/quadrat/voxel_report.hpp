@@ -39,6 +39,8 @@ template <int D>
             {"exact", x.exact()},
             {"tag_bits", x.tag_bits()},
             {"value_bytes", value_bytes},
+            {"block", grid.block},
+            {"levels", grid.mipmap.levels},
             {"channels", channels}};
 }
 

@@ -8,13 +8,17 @@
 
 namespace quadrat::cli {
 
-Channel gather(const Channel& channel, std::span<const std::uint32_t> places) {
-    Channel out{channel.name, channel.type, channel.components, {}};
-    const std::size_t width = channel.value_bytes();
-    out.buffer = Buffer::zeros(places.size() * width);
-    for (std::size_t i = 0; i < places.size(); ++i)
-        if (places[i] != 0xffffffffu)
-            std::memcpy(out.buffer.data.get() + i * width, channel.buffer.data.get() + places[i] * width, width);
+Channel gather(const Channel& channel, std::span<const std::uint64_t> numbers, std::uint32_t samples) {
+    Channel out{channel.name, channel.type, channel.components / samples, {}};
+    const std::size_t width = out.value_bytes();
+    out.buffer = Buffer::zeros(numbers.size() * width);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        std::uint8_t* to = out.buffer.data.get() + i * width;
+        if (numbers[i] != no_sample)
+            std::memcpy(to, channel.buffer.data.get() + numbers[i] * width, width);
+        else if (channel.background.size() == width)
+            std::memcpy(to, channel.background.data(), width);
+    }
     return out;
 }
 

@@ -8,8 +8,9 @@
 
 namespace quadrat::cli {
 
-/// The values at the given places; zeros where the place is 0xffffffff.
-[[nodiscard]] Channel gather(const Channel& channel, std::span<const std::uint32_t> places);
+/// The samples of the given numbers (voxels/samples.hpp) of a channel whose values have `samples` of them; the
+/// background where the number is no_sample.
+[[nodiscard]] Channel gather(const Channel& channel, std::span<const std::uint64_t> numbers, std::uint32_t samples);
 
 /// As (rows,) or (rows, components) .npy or .csv; types of less than 32 bits that the writers lack are widened or
 /// written as bytes.

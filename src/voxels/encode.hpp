@@ -29,4 +29,15 @@ template <int D>
 /// domain share `slots` slots (the appendix of the paper, with its missing square root).
 [[nodiscard]] double position_hash_chance(double cells, double slots);
 
+/// Bits above the payload that each layout would take, estimated from counts; infinite where it is not possible.
+struct LayoutBits {
+    double voxel = 0, brick = 0, bits = 0;
+};
+template <int D>
+[[nodiscard]] LayoutBits layout_bits(std::span<const Voxel<D>> positions, const VoxelOptions& options);
+
+/// Bytes of what VoxelIndex::build would make of the positions, values of empty slots included.
+template <int D>
+[[nodiscard]] std::uint64_t estimate_bytes(std::span<const Voxel<D>> positions, const VoxelOptions& options);
+
 }  // namespace quadrat::voxels

@@ -7,6 +7,7 @@
 
 #include "base/parallel.hpp"
 #include "voxels/coherent.hpp"
+#include "voxels/domain.hpp"
 #include "voxels/placement.hpp"
 #include "voxels/trial.hpp"
 
@@ -27,37 +28,12 @@ using voxels::Sizes;
 using voxels::Trial;
 using voxels::Triple;
 
-constexpr std::uint32_t largest_extent = 1u << 21;
 constexpr std::size_t largest_set = std::size_t{1} << 27;
 
 int bits_for(std::uint32_t values) {  // to write 0 .. values - 1
     int bits = 1;
     while ((std::uint64_t{1} << bits) < values) ++bits;
     return bits;
-}
-
-template <int D>
-void bounding_box(std::span<const Voxel<D>> positions, Voxel<D>& origin, std::array<std::uint32_t, D>& extent) {
-    Voxel<D> lo = positions[0], hi = positions[0];
-    for (const Voxel<D>& p : positions)
-        for (int a = 0; a < D; ++a) {
-            lo[a] = std::min(lo[a], p[a]);
-            hi[a] = std::max(hi[a], p[a]);
-        }
-    for (int a = 0; a < D; ++a) {
-        const std::int64_t span = std::int64_t{hi[a]} - lo[a] + 1;
-        if (span > largest_extent) {
-            std::uint64_t i = 0;
-            while (positions[i][a] != hi[a]) ++i;
-            throw Error(ErrorKind::bad_value,
-                        "coordinate " + std::to_string(hi[a]) + " is " + std::to_string(span - 1) +
-                            " from the smallest, " + std::to_string(lo[a]) +
-                            "; positions may span at most 2^21 cells on an axis",
-                        {.index = i, .column = static_cast<std::uint64_t>(a)});
-        }
-        extent[a] = static_cast<std::uint32_t>(span);
-    }
-    origin = lo;
 }
 
 template <int D, int E>
@@ -69,7 +45,9 @@ class Builder {
     Builder(std::span<const Voxel<D>> positions, const PerfectHashOptions& options)
         : positions_(positions), options_(options) {
         base_.entries = static_cast<std::uint32_t>(positions.size());
-        bounding_box<D>(positions, base_.origin, base_.extent);
+        const auto domain = voxels::bounding_box<D>(positions);
+        base_.origin = domain.origin;
+        base_.extent = domain.extent;
         for (int a = 0; a < E; ++a) reach_[a] = options.unique_tags && E == D ? base_.extent[a] : 0;
     }
 

@@ -2,6 +2,7 @@
 // sections, each at a multiple of 64 so that a mapped file can be used in place. The reader trusts nothing: sizes are
 // derived from the header, compared with the sections and with the file before anything is allocated.
 #include <quadrat/voxels/qvox.hpp>
+#include <quadrat/voxels/samples.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +28,7 @@ namespace {
 constexpr std::uint8_t magic[8] = {0x89, 'Q', 'V', 'O', 'X', 0x0d, 0x0a, 0x1a};
 constexpr std::size_t header_bytes = 512, section_bytes = 80, checksum_at = 504, alignment = 64;
 constexpr std::uint32_t version = 1, flag_compressed = 1;
-enum Kind : std::uint32_t { offsets = 1, tags = 2, bits = 3, ranks = 4, bricks = 5, channel = 16 };
+enum Kind : std::uint32_t { offsets = 1, tags = 2, bits = 3, ranks = 4, bricks = 5, channel = 16, background = 17 };
 
 Error bad(std::string field, std::string what) {
     return Error(ErrorKind::bad_format, std::move(what), {.field = std::move(field)});
@@ -85,6 +86,12 @@ void put_header(std::uint8_t* h, const VoxelGrid<D>& grid, std::uint32_t flags, 
     put<std::uint32_t>(h + 148, p.shape.entries);
     put<std::int32_t>(h + 152, p.shape.bits);
     put<std::uint32_t>(h + 156, p.shape.linear);
+    put<std::uint32_t>(h + 60, grid.block);
+    put<std::uint32_t>(h + 232, grid.mipmap.levels);
+    for (int a = 0; a < D; ++a) {
+        put<std::int32_t>(h + 236 + 4 * a, grid.mipmap.origin[a]);
+        put<std::uint32_t>(h + 248 + 4 * a, grid.mipmap.extent[static_cast<std::size_t>(a)]);
+    }
 }
 
 void put_section(std::uint8_t* s, const Section& section) {
@@ -119,6 +126,23 @@ Buffer load(const Source& file, const Section& s, bool compressed, const QvoxRea
 #else
     throw Error(ErrorKind::unsupported, "compressed, and this build has no zstd");
 #endif
+}
+
+// Blocks and mipmap of a grid whose index is read.
+template <int D>
+void get_sampling(const std::uint8_t* h, VoxelGrid<D>& grid) {
+    grid.block = get<std::uint32_t>(h + 60);
+    if (grid.block > 64) throw bad("block", "larger than 64");
+    for (const std::uint32_t e : grid.index.extent())
+        if (std::uint64_t{e} * grid.block >= std::uint64_t{1} << 22) throw bad("block", "too large for the domain");
+    grid.mipmap.levels = get<std::uint32_t>(h + 232);
+    if (grid.mipmap.levels > 32) throw bad("mipmap", "more than 32 levels");
+    for (int a = 0; a < D && grid.mipmap.levels; ++a) {
+        grid.mipmap.origin[a] = get<std::int32_t>(h + 236 + 4 * a);
+        auto& extent = grid.mipmap.extent[static_cast<std::size_t>(a)];
+        extent = get<std::uint32_t>(h + 248 + 4 * a);
+        if (extent < 1 || extent > 1u << 21) throw bad("mipmap", "its extent is out of range");
+    }
 }
 
 template <int D>
@@ -182,6 +206,9 @@ VoxelGrid<D> decode(const Source& file, const std::vector<Section>& sections, co
                 ++channels;
                 break;
             }
+            case background:
+                want = size_of(s.type) * s.components;
+                break;
             default:
                 throw bad("section", "of unknown kind " + std::to_string(s.kind));
         }
@@ -196,7 +223,7 @@ VoxelGrid<D> decode(const Source& file, const std::vector<Section>& sections, co
     if (channels != get<std::uint32_t>(h + 52)) throw bad("channels", "not as many as the header says");
     VoxelGrid<D> grid;
     for (const Section& s : sections) {
-        if (s.kind == channel) continue;
+        if (s.kind >= channel) continue;
         Buffer b = load(file, s, compressed, options);
         switch (s.kind) {
             case offsets:
@@ -218,10 +245,21 @@ VoxelGrid<D> decode(const Source& file, const std::vector<Section>& sections, co
     }
     grid.index = VoxelIndex<D>::from_parts(std::move(p));
     if (grid.index.values() != values) throw bad("values", "not as many as the index has");
+    get_sampling<D>(h, grid);
+    const std::uint32_t samples = samples_per_value(grid);
     for (const Section& s : sections) {
         if (s.kind != channel) continue;
         if (s.name.empty() || grid.channel(s.name)) throw bad("channel", "without a name of its own");
+        if (s.components < 1 || s.components % samples != 0) throw bad("channel", "not in whole samples");
         grid.channels.push_back({s.name, s.type, s.components, load(file, s, compressed, options)});
+    }
+    for (const Section& s : sections) {
+        if (s.kind != background) continue;
+        Channel* c = grid.channel(s.name);
+        if (!c || !c->background.empty() || s.raw * samples != c->value_bytes())
+            throw bad("background", "not of a channel of this file");
+        const Buffer b = load(file, s, compressed, options);
+        c->background.assign(b.data.get(), b.data.get() + s.raw);
     }
     return grid;
 }
@@ -307,6 +345,10 @@ std::vector<std::uint8_t> encode_qvox(const VoxelGrid<D>& grid, const QvoxWriteO
     for (const Channel& c : grid.channels)
         sections.push_back(
             {channel, c.type, c.components, c.name, 0, c.buffer.size, c.buffer.size, 0, c.buffer.data.get()});
+    for (const Channel& c : grid.channels)
+        if (!c.background.empty())
+            sections.push_back({background, c.type, c.components / samples_per_value(grid), c.name, 0,
+                                c.background.size(), c.background.size(), 0, c.background.data()});
     std::vector<std::uint8_t> out(header_bytes + sections.size() * section_bytes);
     for (Section& s : sections) {
         out.resize((out.size() + alignment - 1) / alignment * alignment);

@@ -3,15 +3,14 @@
 // positions, too.
 #pragma once
 
-#include <quadrat/error.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
 #include "voxels/coherent.hpp"
+#include "voxels/domain.hpp"
 #include "voxels/placement.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,13 +24,6 @@ namespace quadrat::voxels {
         t0 = std::exchange(t1, t0 - q * t1);
     }
     return static_cast<std::uint32_t>((t0 % m + m) % m);
-}
-
-template <int D>
-[[nodiscard]] std::string text(const Voxel<D>& p) {
-    std::string s = "(";
-    for (int a = 0; a < D; ++a) s += (a ? ", " : "") + std::to_string(p[a]);
-    return s + ")";
 }
 
 // One choice of sizes with its sorted points.
@@ -187,11 +179,7 @@ class Trial {
         };
         std::sort(mine.begin(), mine.end(), less);
         for (std::size_t k = 1; k < mine.size(); ++k)
-            if (positions_[mine[k]] == positions_[mine[k - 1]])
-                throw Error(ErrorKind::duplicate,
-                            "position " + text<D>(positions_[mine[k]]) + " is the same as that of row " +
-                                std::to_string(mine[k - 1]),
-                            {.index = mine[k]});
+            if (positions_[mine[k]] == positions_[mine[k - 1]]) throw_duplicate<D>(positions_, mine[k]);
     }
 
     std::span<const Voxel<D>> positions_;

@@ -31,10 +31,10 @@ Channel& VoxelGrid<D>::add_channel(std::string name, ValueType type, std::uint32
     if (rows.size() != positions.size() * width)
         throw Error(ErrorKind::bad_shape, "positions and values differ in number", {.field = name});
     Channel& c = add_channel(std::move(name), type, components);
-    constexpr std::size_t block = 256;
-    std::uint32_t places[block];
-    for (std::size_t begin = 0; begin < positions.size(); begin += block) {
-        const std::size_t count = std::min(block, positions.size() - begin);
+    constexpr std::size_t batch = 256;
+    std::uint32_t places[batch];
+    for (std::size_t begin = 0; begin < positions.size(); begin += batch) {
+        const std::size_t count = std::min(batch, positions.size() - begin);
         index.find(positions.subspan(begin, count), std::span(places, count));
         for (std::size_t i = 0; i < count; ++i) {
             if (places[i] == VoxelIndex<D>::absent)

@@ -38,32 +38,11 @@ std::uint64_t domain_cells(const std::array<std::uint32_t, D>& extent) {
     return cells;
 }
 
-// Bytes of each layout from counts alone; the tag is the one that `automatic` would take.
 template <int D>
 Layout smallest_layout(std::span<const Voxel<D>> positions, const VoxelOptions& options) {
-    const auto n = static_cast<double>(positions.size());
-    const bool compact = options.construction == Construction::compact;
-    const double slack = compact ? 1.025 : 1.01, offset = compact ? 3.1 : 4.1;
-    Voxel<D> lo = positions[0], hi = positions[0];
-    for (const Voxel<D>& p : positions)
-        for (int a = 0; a < D; ++a) {
-            lo[a] = std::min(lo[a], p[a]);
-            hi[a] = std::max(hi[a], p[a]);
-        }
-    double cells = 1, tag = 0;
-    for (int a = 0; a < D; ++a) {
-        const double e = static_cast<double>(hi[a]) - lo[a] + 1;
-        cells *= e;
-        tag += bits_for(static_cast<std::uint64_t>(e) + 1);
-    }
-    tag = std::min(tag, static_cast<double>(bits_for(static_cast<std::uint64_t>(n * offset / (8 * D)) + 1)));
-    const double voxel = n * (offset + slack * tag + (slack - 1) * 8 * static_cast<double>(options.value_bytes));
-    const double bits = cells < 0x1p36 ? cells * 1.0625 : std::numeric_limits<double>::infinity();
-    const auto bricks = static_cast<double>(voxels::count_bricks<D>(positions));
-    const double brick_tag = 8 * std::ceil(bits_for(static_cast<std::uint64_t>(bricks * offset / (8 * D)) + 1) / 8.0);
-    const double brick = bricks * (offset + slack * (96 + brick_tag));
-    if (bits <= voxel && bits <= brick) return Layout::bits;
-    return brick < voxel ? Layout::brick : Layout::voxel;
+    const auto bits = voxels::layout_bits<D>(positions, options);
+    if (bits.bits <= bits.voxel && bits.bits <= bits.brick) return Layout::bits;
+    return bits.brick < bits.voxel ? Layout::brick : Layout::voxel;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <quadrat/voxels/voxel_index.hpp>
 
 #include "base/array.hpp"
+#include "voxels/domain.hpp"
 #include "voxels/encode.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 namespace quadrat {
 
 using voxels::bits_for;
+using voxels::throw_duplicate;
 
 namespace {
 
@@ -23,16 +25,6 @@ void put_field(std::uint8_t* bytes, std::uint64_t slot, std::uint32_t bits, std:
     std::memcpy(&word, bytes + (at >> 3), 8);
     word = (word & ~(mask << (at & 7))) | value << (at & 7);
     std::memcpy(bytes + (at >> 3), &word, 8);
-}
-
-template <int D>
-[[noreturn]] void throw_duplicate(std::span<const Voxel<D>> positions, std::size_t later) {
-    std::size_t first = 0;
-    while (!(positions[first] == positions[later])) ++first;
-    std::string text;
-    for (int a = 0; a < D; ++a) text += (a ? ", " : "(") + std::to_string(positions[later][a]);
-    throw Error(ErrorKind::duplicate, "position " + text + ") is the same as that of row " + std::to_string(first),
-                {.index = later});
 }
 
 // Bricks in the order z, y, x: 3 x 21 bits relative to the smallest, each with its position's number.
@@ -201,15 +193,8 @@ void VoxelIndex<D>::encode_position_hash(std::span<const Voxel<D>> positions) {
 template <int D>
 void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>> positions, const VoxelOptions& options,
                                  PerfectHashReport* report) {
-    Voxel<D> lo = positions[0], hi = positions[0];
-    for (std::size_t i = 0; i < positions.size(); ++i)
-        for (int a = 0; a < D; ++a) {
-            lo[a] = std::min(lo[a], positions[i][a]);
-            hi[a] = std::max(hi[a], positions[i][a]);
-            if (std::int64_t{hi[a]} - lo[a] >= 1 << 21)
-                throw Error(ErrorKind::bad_value, "positions may span at most 2^21 cells on an axis",
-                            {.index = i, .column = static_cast<std::uint64_t>(a)});
-        }
+    const auto domain = voxels::bounding_box<D>(positions);
+    const Voxel<D> lo = domain.origin;
     struct Item {
         std::uint64_t key;
         std::uint32_t index;
@@ -244,7 +229,7 @@ void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>> positions, const Voxe
                     {.field = "layout"});
     encoding_ = Encoding::bucket_tag;
     origin_ = lo;
-    for (int a = 0; a < D; ++a) extent_[a] = static_cast<std::uint32_t>(std::int64_t{hi[a]} - lo[a] + 1);
+    extent_ = domain.extent;
     tag_bits_ = static_cast<std::uint32_t>(bits_for(std::uint64_t{hash_.buckets()} + 1));
     const std::size_t stride = 12 + (tag_bits_ + 7) / 8;
     brick_buffer_ = Buffer::zeros(std::size_t{hash_.slots()} * stride + 8);
@@ -275,31 +260,18 @@ void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>> positions, const Voxe
 
 template <int D>
 void VoxelIndex<D>::build_bits(std::span<const Voxel<D>> positions) {
-    Voxel<D> lo = positions[0], hi = positions[0];
-    for (const Voxel<D>& p : positions)
-        for (int a = 0; a < D; ++a) {
-            lo[a] = std::min(lo[a], p[a]);
-            hi[a] = std::max(hi[a], p[a]);
-        }
-    std::uint64_t cells = 1;
-    for (int a = 0; a < D; ++a) {
-        const std::int64_t e = std::int64_t{hi[a]} - lo[a] + 1;
-        if (e > 1 << 21) throw Error(ErrorKind::bad_value, "positions may span at most 2^21 cells on an axis");
-        extent_[a] = static_cast<std::uint32_t>(e);
-        cells *= extent_[a];
-    }
+    const auto domain = voxels::bounding_box<D>(positions);
+    const std::uint64_t cells = domain.cells();
+    extent_ = domain.extent;
     if (cells >= std::uint64_t{1} << 36)
         throw Error(ErrorKind::too_large, "the bounding box has more than 2^36 positions; take another layout",
                     {.field = "layout"});
-    origin_ = lo;
+    origin_ = domain.origin;
     encoding_ = Encoding::domain_bit;
     bit_buffer_ = Buffer::zeros((cells + 63) / 64 * 8 + 8);
     rank_buffer_ = Buffer::zeros((cells + 511) / 512 * 4 + 8);
     for (std::size_t i = 0; i < positions.size(); ++i) {
-        Local local;
-        for (int a = 0; a < D; ++a)
-            local[a] = static_cast<std::uint32_t>(positions[i][a]) - static_cast<std::uint32_t>(lo[a]);
-        const std::uint64_t k = linear(local);
+        const std::uint64_t k = linear(domain.local(positions[i]));
         std::uint8_t& byte = bit_buffer_.data.get()[k >> 3];
         if (byte >> (k & 7) & 1) throw_duplicate<D>(positions, i);
         byte = static_cast<std::uint8_t>(byte | 1u << (k & 7));

@@ -209,5 +209,4 @@ class PerfectHash {
 template <int D, int E>
 [[nodiscard]] double coherence(const PerfectHash<D, E>& hash, std::span<const Voxel<D>> positions);
 
-
 }  // namespace quadrat

@@ -49,8 +49,17 @@ struct Channel {
     ValueType type = ValueType::bytes;
     std::uint32_t components = 1;
     Buffer buffer;
+    std::vector<std::uint8_t> background = {};  ///< one sample for what is not stored; empty means zero
 
     [[nodiscard]] std::size_t value_bytes() const { return size_of(type) * components; }
+};
+
+/// The box of level 0 of a mipmap (voxels/mipmaps.hpp), from which the places of all levels follow.
+template <int D>
+struct MipmapShape {
+    std::uint32_t levels = 0;  ///< 0: not a mipmap
+    Voxel<D> origin = {};
+    std::array<std::uint32_t, D> extent = {};
 };
 
 /// An index with its channels: what a .qvox file holds. Move-only, as values are mutable.
@@ -58,6 +67,8 @@ template <int D>
 struct VoxelGrid {
     VoxelIndex<D> index;
     std::vector<Channel> channels;
+    std::uint32_t block = 0;  ///< cells on the edge of a block (voxels/blocks.hpp); 0 if there are none
+    MipmapShape<D> mipmap = {};
 
     VoxelGrid() = default;
     VoxelGrid(VoxelGrid&&) noexcept = default;
@@ -67,6 +78,9 @@ struct VoxelGrid {
         for (Channel& c : channels)
             if (c.name == wanted) return &c;
         return nullptr;
+    }
+    [[nodiscard]] const Channel* channel(std::string_view wanted) const {
+        return const_cast<VoxelGrid*>(this)->channel(wanted);
     }
     /// Adds a channel, all zeros. Throws Error{duplicate} if the name is taken, Error{bad_value} if it has more than 23
     /// bytes.

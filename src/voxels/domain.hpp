@@ -1,0 +1,72 @@
+// What every construction asks of its positions first: their bounding box, within the 21 bits that an axis may span,
+// and the error that names two equal ones.
+#pragma once
+
+#include <quadrat/error.hpp>
+#include <quadrat/voxels/perfect_hash.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace quadrat::voxels {
+
+inline constexpr std::uint32_t largest_extent = 1u << 21;
+
+template <int D>
+struct Domain {
+    Voxel<D> origin = {};
+    std::array<std::uint32_t, D> extent = {};
+
+    [[nodiscard]] std::array<std::uint32_t, D> local(const Voxel<D>& p) const {
+        std::array<std::uint32_t, D> l;
+        for (int a = 0; a < D; ++a) l[a] = static_cast<std::uint32_t>(p[a]) - static_cast<std::uint32_t>(origin[a]);
+        return l;
+    }
+    [[nodiscard]] std::uint64_t cells() const {
+        std::uint64_t n = 1;
+        for (const std::uint32_t e : extent) n *= e;
+        return n;
+    }
+};
+
+/// The bounding box of at least one position. Throws Error{bad_value} with index and axis if it is too large.
+template <int D>
+[[nodiscard]] Domain<D> bounding_box(std::span<const Voxel<D>> positions) {
+    Voxel<D> lo = positions[0], hi = positions[0];
+    for (const Voxel<D>& p : positions)
+        for (int a = 0; a < D; ++a) {
+            lo[a] = std::min(lo[a], p[a]);
+            hi[a] = std::max(hi[a], p[a]);
+        }
+    Domain<D> domain{lo, {}};
+    for (int a = 0; a < D; ++a) {
+        const std::int64_t span = std::int64_t{hi[a]} - lo[a] + 1;
+        if (span > largest_extent) {
+            std::uint64_t i = 0;
+            while (positions[i][a] != hi[a]) ++i;
+            throw Error(ErrorKind::bad_value,
+                        "coordinate " + std::to_string(hi[a]) + " is " + std::to_string(span - 1) +
+                            " from the smallest, " + std::to_string(lo[a]) +
+                            "; positions may span at most 2^21 cells on an axis",
+                        {.index = i, .column = static_cast<std::uint64_t>(a)});
+        }
+        domain.extent[static_cast<std::size_t>(a)] = static_cast<std::uint32_t>(span);
+    }
+    return domain;
+}
+
+/// positions[later] is the same as one before it.
+template <int D>
+[[noreturn]] void throw_duplicate(std::span<const Voxel<D>> positions, std::size_t later) {
+    std::size_t first = 0;
+    while (!(positions[first] == positions[later])) ++first;
+    std::string text;
+    for (int a = 0; a < D; ++a) text += (a ? ", " : "(") + std::to_string(positions[later][a]);
+    throw Error(ErrorKind::duplicate, "position " + text + ") is the same as that of row " + std::to_string(first),
+                {.index = later});
+}
+
+}  // namespace quadrat::voxels
