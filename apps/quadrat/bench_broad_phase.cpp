@@ -38,9 +38,11 @@ void run(const BenchOptions& options) {
     if (!scene) throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose one of B1 to B6");
     const std::string method = resolve_pair_method(options.common.method);
     Progress progress("measuring " + options.scenario);
-    dispatch(options.dimension, options.type == "float", [&]<int D, class T>() {
+    const BenchReport report = dispatch(options.dimension, options.type == "float", [&]<int D, class T>() {
         return measure<D, T>(options, *scene, method);
-    }).print(options, "broad-phase", method);
+    });
+    progress.end();
+    report.print(options, "broad-phase", method);
 }
 
 }  // namespace

@@ -56,9 +56,11 @@ void run(const NeighborBenchOptions& options) {
     const std::string method = resolve_neighbor_method(options.common.method);
     if (options.half && method != "cell-index") throw UsageError("--half: only with --method cell-index");
     Progress progress("measuring " + options.scenario);
-    dispatch(options.dimension, options.type == "float", [&]<int D, class T>() {
+    const BenchReport report = dispatch(options.dimension, options.type == "float", [&]<int D, class T>() {
         return measure<D, T>(options, *scene, method);
-    }).print(options, "neighbors", method);
+    });
+    progress.end();
+    report.print(options, "neighbors", method);
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ void run_demo(const DemoOptions& options) {
     for (std::size_t i = 0; i < near.size(); ++i) neighbors[i] = static_cast<std::uint32_t>(near[i].size());
     scene.write_picture(path, contacts, neighbors, 1600, 900);
 
+    progress.end();
     const double pair_ms = median(pair_seconds) * 1e3, near_ms = median(near_seconds) * 1e3;
     if (options.json) {
         const Json object = {{"boxes", options.n},     {"points", options.n},

@@ -24,17 +24,32 @@ class BruteNeighbors final : public NeighborFinder<D, T> {
     T radius_;
 };
 
-// For structures that take the points and give the lists in one call.
-template <int D, class T, class Structure>
-class OneCallNeighbors final : public NeighborFinder<D, T> {
+template <int D, class T>
+class UniformNeighbors final : public NeighborFinder<D, T> {
   public:
-    explicit OneCallNeighbors(const NeighborSettings<D, T>& settings)
-        : structure_({.executor = settings.executor}), radius_(settings.radius) {}
-    void build(std::span<const Vec<D, T>> points) override { points_ = points; }
-    void find(NeighborList& out) override { structure_.find_neighbors(points_, radius_, out); }
+    explicit UniformNeighbors(const NeighborSettings<D, T>& settings)
+        : hash_({.executor = settings.executor}), radius_(settings.radius) {}
+    void build(std::span<const Vec<D, T>> points) override { hash_.build(points, radius_); }
+    void find(NeighborList& out) override { hash_.find_neighbors(out); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
 
   private:
-    Structure structure_;
+    UniformHash<D, T> hash_;
+    T radius_;
+};
+
+// Finds neighbours while it inserts the points: there is nothing to build before.
+template <int D, class T>
+class OnTheFlyNeighbors final : public NeighborFinder<D, T> {
+  public:
+    explicit OnTheFlyNeighbors(const NeighborSettings<D, T>& settings)
+        : hash_({.executor = settings.executor}), radius_(settings.radius) {}
+    void build(std::span<const Vec<D, T>> points) override { points_ = points; }
+    void find(NeighborList& out) override { hash_.find_neighbors(points_, radius_, out); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
+
+  private:
+    HierarchicalHash<D, T> hash_;
     T radius_;
     std::span<const Vec<D, T>> points_;
 };
@@ -52,6 +67,7 @@ class ExtendedNeighbors final : public NeighborFinder<D, T> {
             hash_.build(points, radii_);
     }
     void find(NeighborList& out) override { hash_.find_neighbors(out); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
 
   private:
     ExtendedSpatialHash<D, T> hash_;
@@ -85,6 +101,8 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
                                    .distances = settings_.distances ? DistanceKind::distance : DistanceKind::none});
     }
 
+    [[nodiscard]] std::uint64_t tested() const override { return index_.tests(); }
+
   private:
     NeighborSettings<D, T> settings_;
     CellIndex<D, T> index_;
@@ -108,8 +126,8 @@ std::unique_ptr<NeighborFinder<D, T>> make_neighbor_finder(const std::string& me
     only_plain(settings.k > 0, "--k");
     only_plain(settings.skin > 0, "--skin");
     if (method == "brute") return std::make_unique<BruteNeighbors<D, T>>(settings);
-    if (method == "uniform") return std::make_unique<OneCallNeighbors<D, T, UniformHash<D, T>>>(settings);
-    if (method == "hsh") return std::make_unique<OneCallNeighbors<D, T, HierarchicalHash<D, T>>>(settings);
+    if (method == "uniform") return std::make_unique<UniformNeighbors<D, T>>(settings);
+    if (method == "hsh") return std::make_unique<OnTheFlyNeighbors<D, T>>(settings);
     if (method == "extended") return std::make_unique<ExtendedNeighbors<D, T>>(settings);
     throw UsageError("--method: unknown method '" + method + "'");
 }

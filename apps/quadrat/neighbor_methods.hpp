@@ -37,8 +37,8 @@ class NeighborFinder {
     /// The same points after a step.
     virtual void update(std::span<const Vec<D, T>> points) { build(points); }
     virtual void find(NeighborList& out) = 0;
-    /// Distance tests made by the last call of find; 0 if the structure does not count them.
-    [[nodiscard]] virtual std::uint64_t tested() const { return 0; }
+    /// Distance tests made by the last call of find.
+    [[nodiscard]] virtual std::uint64_t tested() const = 0;
 };
 
 /// The method that "auto" stands for; any other name is itself.

@@ -23,7 +23,7 @@ struct NeighborsOptions {
     std::string radii_file;
     std::string rule = "own";
     std::vector<double> periodic;
-    std::uint32_t k = 0;
+    std::optional<std::uint32_t> k;
     double skin = 0;
     bool half = false;
     bool distances = false;
@@ -32,10 +32,11 @@ struct NeighborsOptions {
 
 void check_usage(const NeighborsOptions& options) {
     check_method(options.common.method, neighbor_methods);
-    if (!options.radius && options.radii_file.empty() && options.k == 0)
+    if (!options.radius && options.radii_file.empty() && !options.k)
         throw UsageError("neighbors: --radius R is required (or --radii FILE, or --k K)");
     if (options.radius && !options.radii_file.empty()) throw UsageError("neighbors: --radius or --radii, not both");
-    if (options.k > 0 &&
+    if (options.k && *options.k == 0) throw UsageError("neighbors: --k must be at least 1");
+    if (options.k &&
         (options.half || !options.periodic.empty() || !options.radii_file.empty() || options.skin != 0))
         throw UsageError("neighbors: --k goes with --radius and --distances only");
     if (options.distances && options.out.empty()) throw UsageError("neighbors: --distances needs --out");
@@ -132,7 +133,7 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
                                     .max_bytes = options.common.max_bytes,
                                     .rule = rule_named(options.rule),
                                     .periodic = periodic_box<D, T>(options.periodic),
-                                    .k = options.k,
+                                    .k = options.k.value_or(0),
                                     .skin = static_cast<T>(options.skin),
                                     .half = options.half,
                                     .distances = options.distances};
@@ -155,7 +156,7 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
     const auto finder = [&] {
         if (!settings.k || settings.radius > 0) return make_neighbor_finder<D, T>(report.method, settings);
         NeighborSettings<D, T> guessed = settings;
-        guessed.radius = radius_for<D, T>(options.k, points);
+        guessed.radius = radius_for<D, T>(settings.k, points);
         return make_neighbor_finder<D, T>(report.method, guessed);
     }();
     NeighborList list;
@@ -193,6 +194,7 @@ void run_neighbors(const NeighborsOptions& options) {
     report.threads = options.common.thread_count();
     dispatch(input.dimension, input.is_float(),
              [&]<int D, class T>() { find<D, T>(options, input, report, timer, progress); });
+    progress.end();
     report.print(options.common.json, "points", options.half ? "pairs of neighbours" : "neighbours");
 }
 

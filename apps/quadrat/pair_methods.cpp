@@ -8,14 +8,33 @@
 #include <quadrat/cells/uniform_hash.hpp>
 
 #include <algorithm>
+#include <optional>
 
 #include "verb.hpp"
 
 namespace quadrat::cli {
 namespace {
 
-// Fits every structure: some insert boxes and keep slots, some are built anew; some compare two sets, others are asked
-// box by box; some count their tests.
+template <class Structure, class Boxes>
+void fill(Structure& structure, Boxes boxes) {
+    if constexpr (!requires { structure.insert(boxes); })
+        structure.build(boxes);
+    else if (structure.slots() == boxes.size())
+        structure.update(boxes);
+    else
+        structure.insert(boxes);
+}
+
+template <class Structure>
+std::uint64_t tests_of(const Structure& structure) {
+    if constexpr (requires { structure.tests(); })
+        return structure.tests();
+    else
+        return structure.stats().tests;
+}
+
+// Fits every structure: some insert boxes and keep slots, some are built anew; some compare two sets, some are asked with
+// the boxes of the other set, some know one set only.
 template <int D, class T, class Structure>
 class StructurePairs final : public PairFinder<D, T> {
   public:
@@ -23,75 +42,74 @@ class StructurePairs final : public PairFinder<D, T> {
 
     explicit StructurePairs(const typename Structure::Options& options) : options_(options), structure_(options) {}
 
-    void build(Boxes boxes) override {
-        if constexpr (requires { structure_.insert(boxes); }) {
-            if (structure_.slots() == boxes.size())
-                structure_.update(boxes);
-            else
-                structure_.insert(boxes);
+    void build(Boxes boxes) override { fill(structure_, boxes); }
+    void build(Boxes a, Boxes b) override {
+        between_ = true;
+        if constexpr (requires { find_pairs(structure_, structure_, pairs_); }) {
+            if (!second_) second_.emplace(options_);
+            fill(structure_, a);
+            fill(*second_, b);
+        } else if constexpr (requires { structure_.find_pairs(a, pairs_); }) {
+            a_ = a;
+            fill(structure_, b);
         } else {
-            structure_.build(boxes);
-        }
-    }
-    void find(std::vector<Pair>& out) override { structure_.find_pairs(out); }
-    void find(Boxes a, Boxes b, std::vector<Pair>& out) override {
-        if constexpr (requires { structure_.find_pairs(a, b, out); }) {
-            structure_.find_pairs(a, b, out);
-        } else if constexpr (requires { find_pairs(structure_, structure_, out); }) {
-            Structure first(options_), second(options_);
-            first.insert(a);
-            second.insert(b);
-            find_pairs(first, second, out);
-        } else if constexpr (!requires(std::vector<std::uint32_t> & hits) { structure_.find(a[0], hits); }) {
             // One set of both; pairs inside a set are dropped.
-            std::vector<Box<D, T>> both(a.begin(), a.end());
-            both.insert(both.end(), b.begin(), b.end());
-            build(both);
-            structure_.find_pairs(out);
-            const auto n = static_cast<std::uint32_t>(a.size());
-            std::erase_if(out, [&](const Pair& p) { return p.second < n || p.first >= n; });
-            for (Pair& p : out) p.second -= n;
-        } else {
-            build(b);
-            out.clear();
-            std::vector<std::uint32_t> hits;
-            for (std::size_t i = 0; i < a.size(); ++i) {
-                structure_.find(a[i], hits);
-                for (const std::uint32_t j : hits) out.push_back({static_cast<std::uint32_t>(i), j});
-            }
+            size_of_a_ = static_cast<std::uint32_t>(a.size());
+            both_.assign(a.begin(), a.end());
+            both_.insert(both_.end(), b.begin(), b.end());
+            fill(structure_, Boxes(both_));
         }
     }
-    [[nodiscard]] std::uint64_t tested() const override {
-        if constexpr (requires { structure_.stats().tests; })
-            return structure_.stats().tests;
-        else
-            return 0;
+    void find(std::vector<Pair>& out) override {
+        if (!between_) return structure_.find_pairs(out);
+        if constexpr (requires { find_pairs(structure_, structure_, out); }) {
+            find_pairs(structure_, *second_, out);
+        } else if constexpr (requires { structure_.find_pairs(a_, out); }) {
+            structure_.find_pairs(a_, out);
+        } else {
+            structure_.find_pairs(out);
+            std::erase_if(out, [&](const Pair& p) { return p.second < size_of_a_ || p.first >= size_of_a_; });
+            for (Pair& p : out) p.second -= size_of_a_;
+        }
     }
+    [[nodiscard]] std::uint64_t tested() const override { return tests_of(structure_); }
 
   private:
     typename Structure::Options options_;
     Structure structure_;
+    std::optional<Structure> second_;
+    bool between_ = false;
+    Boxes a_;
+    std::uint32_t size_of_a_ = 0;
+    std::vector<Box<D, T>> both_;
+    std::vector<Pair> pairs_;
 };
 
 // Tests everything, so it need not count.
 template <int D, class T>
 class BrutePairs final : public PairFinder<D, T> {
   public:
+    using Boxes = std::span<const Box<D, T>>;
+
     explicit BrutePairs(const PairSettings& settings) : brute_({.executor = settings.executor}) {}
-    void build(std::span<const Box<D, T>> boxes) override { brute_.build(boxes); }
+    void build(Boxes boxes) override { brute_.build(boxes); }
+    void build(Boxes a, Boxes b) override {
+        between_ = true;
+        a_ = a;
+        b_ = b;
+    }
     void find(std::vector<Pair>& out) override {
-        brute_.find_pairs(out);
-        tested_ = std::uint64_t{brute_.size()} * (brute_.size() - (brute_.size() > 0)) / 2;
+        between_ ? brute_.find_pairs(a_, b_, out) : brute_.find_pairs(out);
     }
-    void find(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b, std::vector<Pair>& out) override {
-        brute_.find_pairs(a, b, out);
-        tested_ = std::uint64_t{a.size()} * b.size();
+    [[nodiscard]] std::uint64_t tested() const override {
+        const std::uint64_t n = brute_.size();
+        return between_ ? std::uint64_t{a_.size()} * b_.size() : n * (n - (n > 0)) / 2;
     }
-    [[nodiscard]] std::uint64_t tested() const override { return tested_; }
 
   private:
     BruteForce<D, T> brute_;
-    std::uint64_t tested_ = 0;
+    bool between_ = false;
+    Boxes a_, b_;
 };
 
 template <int D, class T, class Structure>

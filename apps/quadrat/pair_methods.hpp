@@ -15,15 +15,16 @@ namespace quadrat::cli {
 
 inline constexpr std::array pair_methods = {"brute", "uniform", "multilevel", "hsh", "hhg", "group"};
 
-/// One structure that answers what touches what. The first call of build inserts, later ones move the same boxes.
+/// One structure that answers what touches what, of one set or between two. The first call of build inserts, later ones
+/// move the same boxes.
 template <int D, class T>
 class PairFinder {
   public:
     virtual ~PairFinder() = default;
     virtual void build(std::span<const Box<D, T>> boxes) = 0;
+    virtual void build(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b) = 0;
     virtual void find(std::vector<Pair>& out) = 0;
-    virtual void find(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b, std::vector<Pair>& out) = 0;
-    /// Box tests made by the last call of find; 0 if the structure does not count them.
+    /// Box tests made by the last call of find.
     [[nodiscard]] virtual std::uint64_t tested() const = 0;
 };
 

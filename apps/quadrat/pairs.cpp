@@ -28,13 +28,9 @@ std::vector<Pair> find_pairs(const PairsOptions& options, const Input& a, const 
         make_pair_finder<D, T>(report.method, {.executor = executor.get(), .max_bytes = options.common.max_bytes});
     std::vector<Pair> pairs;
     report.time(options.common.repeat, [&](Timer& timer, double& build, double& find) {
-        if (b) {
-            finder->find(a.rows<Box<D, T>>(), b->rows<Box<D, T>>(), pairs);
-        } else {
-            finder->build(a.rows<Box<D, T>>());
-            build = timer.lap();
-            finder->find(pairs);
-        }
+        b ? finder->build(a.rows<Box<D, T>>(), b->rows<Box<D, T>>()) : finder->build(a.rows<Box<D, T>>());
+        build = timer.lap();
+        finder->find(pairs);
         find = timer.lap();
     });
     report.tested = finder->tested();
@@ -78,6 +74,7 @@ void run_pairs(const PairsOptions& options) {
         io::write_table(*out, io::view(flat, {pairs.size(), 2}));
         out->commit();
     }
+    progress.end();
     report.print(options.common.json, "boxes", "pairs");
 }
 

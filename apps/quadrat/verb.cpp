@@ -19,7 +19,9 @@ void CommonOptions::add_to(CLI::App& verb, std::span<const char* const> methods)
 }
 
 void CommonOptions::add_repeat_to(CLI::App& verb) {
-    verb.add_option("--repeat", repeat, "one run to warm up, then R timed runs on the same data")->type_name("R");
+    verb.add_option("--repeat", repeat, "one run to warm up, then R timed runs on the same data")
+        ->type_name("R")
+        ->check(CLI::Range(1u, 1000000u));
     verb.add_option("--max-bytes", max_bytes, "refuse a result of more bytes than this")->type_name("BYTES");
 }
 
@@ -74,7 +76,7 @@ Progress::Progress(std::string what) : what_(std::move(what)) {
     });
 }
 
-Progress::~Progress() {
+void Progress::end() {
     if (!thread_.joinable()) return;
     {
         const std::lock_guard lock(mutex_);

@@ -77,7 +77,9 @@ class Timer {
 class Progress {
   public:
     explicit Progress(std::string what);
-    ~Progress();
+    ~Progress() { end(); }
+    /// Takes the line away; results are printed after this.
+    void end();
     void now(std::string what);
     /// 0..1; a bar is drawn from the first call on.
     void at(double fraction) { fraction_.store(fraction, std::memory_order_relaxed); }

@@ -48,13 +48,16 @@ class DynamicGrids {
             for (const std::uint32_t s : level.members) visit(s);
     }
 
-    /// Calls visit(slot) for every object whose box overlaps `box`, which may be infinite.
+    /// Calls visit(slot) for every object whose box overlaps `box`, which may be infinite. Returns the number of tests.
     template <class Visit>
-    void for_each_overlap(const Box<D, T>& box, Visit&& visit) const {
+    std::uint64_t for_each_overlap(const Box<D, T>& box, Visit&& visit) const {
+        std::uint64_t tests = 0;
         for (const Level& level : levels_)
             for_each_near(level, box, [&](std::uint32_t slot) {
+                ++tests;
                 if (overlap(node_[slot].box, box)) visit(slot);
             });
+        return tests;
     }
 
     /// Calls visit(a, b) once for every overlapping pair (Algorithm 4). Adds the number of tests made.

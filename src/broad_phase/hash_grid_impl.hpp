@@ -83,16 +83,18 @@ struct HashGridHierarchy<D, T>::Impl {
     void loose_pairs(std::vector<Pair>& out) const;
     void loose_pairs_by_sorting(std::vector<Pair>& out) const;
     /// Appends (slot of s, slot of t) for the overlapping pairs of their sorted grids. Filters hold if both have some.
-    static void pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out);
+    static std::uint64_t pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out);
     [[nodiscard]] bool may_meet(std::uint32_t a, std::uint32_t b) const;
 
     /// Calls visit(slot, box) for every object that overlaps `box`, wherever it is kept. `found` is scratch.
+    /// Returns the number of tests.
     template <class Visit>
-    void for_each_overlap(const BoxT& box, base::Array<std::uint32_t>& found, Visit&& visit) const {
-        for_each_sorted_overlap(box, found, visit);
-        loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
+    std::uint64_t for_each_overlap(const BoxT& box, base::Array<std::uint32_t>& found, Visit&& visit) const {
+        std::uint64_t count = for_each_sorted_overlap(box, found, visit);
+        count += loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
         for (const Unbounded& u : unbounded)
             if (reaches(u, box)) visit(u.slot, u.box);
+        return count + unbounded.size();
     }
 
     /// The same for the objects in sorted grids alone. Returns the number of tests.

@@ -124,13 +124,14 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs(std::vector<Pair>& out) const {
         const Unbounded& u = unbounded[i];
         if (!u.half_space) {
             made += for_each_sorted_overlap(u.box, ids, [&](std::uint32_t other, const BoxT&) { add(u.slot, other); });
-            loose.for_each_overlap(u.box, [&](std::uint32_t other) { add(u.slot, other); });
+            made += loose.for_each_overlap(u.box, [&](std::uint32_t other) { add(u.slot, other); });
         } else {
             for_each_sorted([&](std::uint32_t other, const BoxT& box) {
                 ++made;
                 if (reaches(u, box)) add(u.slot, other);
             });
             loose.for_each([&](std::uint32_t other) {
+                ++made;
                 if (reaches(u, loose.box(other))) add(u.slot, other);
             });
         }
@@ -164,10 +165,9 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& ou
         for (const Pair& p : found) add(slots[p.first], slots[p.second]);
     }
     found.clear();
-    pairs_of_grids(own, *this, found);
+    std::uint64_t made = own.tests + pairs_of_grids(own, *this, found);
     for (const Pair& p : found) add(slots[p.first], p.second);
     // Those that fit no class of their own set.
-    std::uint64_t made = own.tests;
     base::Array<std::uint32_t> ids;
     own.loose.for_each_pair(made, [&](std::uint32_t a, std::uint32_t b) { add(slots[a], slots[b]); });
     own.loose.for_each([&](std::uint32_t i) {
@@ -179,7 +179,8 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& ou
 }
 
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out) {
+std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out) {
+    std::uint64_t tests = 0;
     const auto wrong = [&](const Pair& p) {
         return s.place[p.first] != Place::sorted || t.place[p.second] != Place::sorted;
     };
@@ -192,8 +193,8 @@ void HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t,
             const bool forward = u.size < v.size / 8 || (u.shape.cells() >= v.shape.cells() && v.size >= u.size / 8);
             {
                 broad_phase::PairBuffer buffer(out);
-                t.tests += forward ? broad_phase::pairs_between(u, 0, u.size, v, false, buffer)
-                                   : broad_phase::pairs_between(v, 0, v.size, u, false, buffer);
+                tests += forward ? broad_phase::pairs_between(u, 0, u.size, v, false, buffer)
+                                 : broad_phase::pairs_between(v, 0, v.size, u, false, buffer);
             }
             if (!forward)
                 for (std::size_t k = before; k < out.size(); ++k) std::swap(out[k].first, out[k].second);
@@ -201,6 +202,7 @@ void HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t,
                 out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), wrong),
                           out.end());
         }
+    return tests;
 }
 
 template <int D, class T>
@@ -278,7 +280,7 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
     using Impl = typename HashGridHierarchy<D, T>::Impl;
     const Impl &s = *a.impl_, &t = *b.impl_;
     out.clear();
-    Impl::pairs_of_grids(s, t, out);
+    std::uint64_t tests = Impl::pairs_of_grids(s, t, out);
     base::Array<std::uint32_t> ids;
     const auto filter_of = [](const Impl& set, std::uint32_t i) {
         return set.filters.empty() ? Filter{} : Filter{set.filters[i][0], set.filters[i][1]};
@@ -293,10 +295,10 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
         if (may_meet(i, j)) out.push_back({i, j});
     };
     s.loose.for_each([&](std::uint32_t i) {
-        t.for_each_overlap(s.loose.box(i), ids, [&](std::uint32_t j, const Box<D, T>&) { add(i, j); });
+        tests += t.for_each_overlap(s.loose.box(i), ids, [&](std::uint32_t j, const Box<D, T>&) { add(i, j); });
     });
     t.loose.for_each([&](std::uint32_t j) {
-        s.for_each_sorted_overlap(t.loose.box(j), ids, [&](std::uint32_t i, const Box<D, T>&) { add(i, j); });
+        tests += s.for_each_sorted_overlap(t.loose.box(j), ids, [&](std::uint32_t i, const Box<D, T>&) { add(i, j); });
     });
     // What is unbounded is tested against each object of the other set once.
     for (const auto& u : s.unbounded) {
@@ -315,6 +317,7 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
         });
     if (!s.spheres.empty() && !t.spheres.empty())
         std::erase_if(out, [&](const Pair& p) { return !spheres_overlap(s.spheres[p.first], t.spheres[p.second]); });
+    s.tests = tests + s.unbounded.size() * t.alive + t.unbounded.size() * (s.alive - s.unbounded.size());
 }
 
 #define QUADRAT_INSTANTIATE(D, T)                                                                            \

@@ -5,6 +5,7 @@
 #include "cells/validate.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace quadrat {
 
@@ -17,6 +18,7 @@ struct MultilevelHash<D, T>::Impl {
                                             .table_per_class = o.table_per_class}) {}
 
     cells::ClassedHash<D, T> boxes;
+    mutable std::atomic<std::uint64_t> tests{0};
 };
 
 template <int D, class T>
@@ -45,8 +47,13 @@ std::size_t MultilevelHash<D, T>::size() const {
 }
 template <int D, class T>
 void MultilevelHash<D, T>::find_pairs(std::vector<Pair>& out) const {
-    impl_->boxes.find_pairs(out);
+    impl_->tests = impl_->boxes.find_pairs(out);
 }
+template <int D, class T>
+void MultilevelHash<D, T>::find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const {
+    impl_->tests = impl_->boxes.find_pairs(queries, out);
+}
+
 template <int D, class T>
 void MultilevelHash<D, T>::partners(std::uint32_t q, std::vector<std::uint32_t>& found) const {
     impl_->boxes.partners(q, found);
@@ -68,6 +75,11 @@ void MultilevelHash<D, T>::find(const Segment<D, T>& segment, std::vector<std::u
     out.erase(std::remove_if(out.begin(), out.end(), [&](std::uint32_t o) { return !cells::meets(segment, boxes[o]); }),
               out.end());
 }
+template <int D, class T>
+std::uint64_t MultilevelHash<D, T>::tests() const {
+    return impl_->tests;
+}
+
 template <int D, class T>
 std::size_t MultilevelHash<D, T>::bytes() const {
     return impl_->boxes.bytes();

@@ -1,8 +1,11 @@
 #include "cells/classed_hash.hpp"
 
+#include "cells/ordered_rows.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace quadrat::cells {
 namespace {
@@ -61,6 +64,7 @@ struct ClassedHash<D, T>::Visit {
     std::size_t last_level;
     std::uint32_t self;  // partners: only smaller ids at last_level; otherwise all ones
     std::vector<std::uint32_t>& found;
+    std::uint64_t tests = 0;
 };
 
 template <int D, class T>
@@ -204,6 +208,7 @@ void ClassedHash<D, T>::test(Visit& visit, std::size_t level, const Cell<D>& cel
         visit.found.push_back(o);
     };
     const std::uint32_t begin = slot.first, end = slot.first + slot.count;
+    visit.tests += slot.count;
     if (slot.count < vector_from) {
         for (std::uint32_t item = begin; item < end; ++item)
             if (overlap(item_box_[item], visit.box)) hit(item);
@@ -251,16 +256,17 @@ void ClassedHash<D, T>::walk_all(Visit& visit) const {
 }
 
 template <int D, class T>
-void ClassedHash<D, T>::linear(const Box<D, T>& query, std::vector<std::uint32_t>& found) const {
+std::uint64_t ClassedHash<D, T>::linear(const Box<D, T>& query, std::vector<std::uint32_t>& found) const {
     const std::size_t before = found.size();
     found.resize(before + boxes_.size() + column_padding);
     found.resize(before + match_box<D, T>(columns_.data(), column_stride(boxes_.size()), 0, boxes_.size(), query,
                                           found.data() + before));
+    return boxes_.size();
 }
 
 template <int D, class T>
-void ClassedHash<D, T>::find(const Box<D, T>& query, std::vector<std::uint32_t>& found) const {
-    if (boxes_.empty()) return;
+std::uint64_t ClassedHash<D, T>::find(const Box<D, T>& query, std::vector<std::uint32_t>& found) const {
+    if (boxes_.empty()) return 0;
     Visit visit{query,
                 {quantiser_.cell(query.lo), quantiser_.cell(query.hi)},
                 classes_.empty() ? 0 : classes_.size() - 1,
@@ -276,35 +282,38 @@ void ClassedHash<D, T>::find(const Box<D, T>& query, std::vector<std::uint32_t>&
     walk_all(visit);
     for (const std::uint32_t o : oversize_)
         if (overlap(boxes_[o], query)) found.push_back(o);
+    return visit.tests + oversize_.size();
 }
 
 template <int D, class T>
-void ClassedHash<D, T>::partners(std::uint32_t q, std::vector<std::uint32_t>& found) const {
+std::uint64_t ClassedHash<D, T>::partners(std::uint32_t q, std::vector<std::uint32_t>& found) const {
     if (level_[q] == no_level) {
         // Against everything; of two oversize boxes the later one reports.
         const std::size_t before = found.size();
-        linear(boxes_[q], found);
+        const std::uint64_t tests = linear(boxes_[q], found);
         const auto keep = [&](std::uint32_t o) { return level_[o] != no_level || o < q; };
         found.erase(std::remove_if(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
                                    [&](std::uint32_t o) { return !keep(o) || o == q; }),
                     found.end());
-        return;
+        return tests;
     }
     Visit visit{boxes_[q], range_[q], level_[q], q, found};
     walk_all(visit);
+    return visit.tests;
 }
 
 template <int D, class T>
-void ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
+std::uint64_t ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
     constexpr std::size_t grain = 4096;
     const std::size_t chunks = base::chunk_count(boxes_.size(), grain);
     std::vector<std::vector<Pair>> parts(chunks);
+    std::vector<std::uint64_t> tests(chunks, 0);
     base::run_tasks(options_.executor, chunks, [&](std::size_t chunk) {
         std::vector<std::uint32_t> found;
         for (std::size_t i = chunk * grain; i < std::min(boxes_.size(), (chunk + 1) * grain); ++i) {
             const auto q = static_cast<std::uint32_t>(i);
             found.clear();
-            partners(q, found);
+            tests[chunk] += partners(q, found);
             for (const std::uint32_t o : found) parts[chunk].push_back({std::min(o, q), std::max(o, q)});
         }
     });
@@ -313,6 +322,19 @@ void ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
     for (const auto& p : parts) count += p.size();
     out.reserve(count);
     for (const auto& p : parts) out.insert(out.end(), p.begin(), p.end());
+    return std::accumulate(tests.begin(), tests.end(), std::uint64_t{0});
+}
+
+template <int D, class T>
+std::uint64_t ClassedHash<D, T>::find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const {
+    check_boxes(queries, options_.executor);
+    out.clear();
+    return in_order(
+        options_.executor, queries.size(), [] { return 0; },
+        [&](std::size_t i, std::vector<std::uint32_t>& found, int) { return find(queries[i], found); },
+        [&](std::size_t i, std::span<const std::uint32_t> row) {
+            for (const std::uint32_t j : row) out.push_back({static_cast<std::uint32_t>(i), j});
+        });
 }
 
 template <int D, class T>

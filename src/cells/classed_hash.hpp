@@ -52,11 +52,14 @@ class ClassedHash {
     [[nodiscard]] std::size_t size() const { return boxes_.size(); }
     [[nodiscard]] std::size_t bytes() const;
 
-    void find_pairs(std::vector<Pair>& out) const;
+    // Searches return the number of box tests that they made.
+    std::uint64_t find_pairs(std::vector<Pair>& out) const;
+    /// Between `queries` (first) and the objects (second), by query.
+    std::uint64_t find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const;
     /// The pairs of object q with smaller objects' ids or larger objects, appended to found; see find_pairs.
-    void partners(std::uint32_t q, std::vector<std::uint32_t>& found) const;
+    std::uint64_t partners(std::uint32_t q, std::vector<std::uint32_t>& found) const;
     /// Objects whose box overlaps `query`, appended, each once.
-    void find(const Box<D, T>& query, std::vector<std::uint32_t>& found) const;
+    std::uint64_t find(const Box<D, T>& query, std::vector<std::uint32_t>& found) const;
 
     [[nodiscard]] std::span<const Box<D, T>> boxes() const { return boxes_; }
     [[nodiscard]] double edge(std::size_t level) const { return std::ldexp(quantiser_.edge(0), classes_[level]); }
@@ -82,7 +85,7 @@ class ClassedHash {
     void walk(Visit& visit, std::size_t level, const Cell<D>& lo, const Cell<D>& hi, std::uint64_t parent_key) const;
     void test(Visit& visit, std::size_t level, const Cell<D>& cell, const KeySlot& slot) const;
     void walk_all(Visit& visit) const;
-    void linear(const Box<D, T>& query, std::vector<std::uint32_t>& found) const;
+    std::uint64_t linear(const Box<D, T>& query, std::vector<std::uint32_t>& found) const;
     [[nodiscard]] KeyTable& table(std::size_t level) { return tables_[options_.table_per_class ? level : 0]; }
     [[nodiscard]] const KeyTable& table(std::size_t level) const {
         return tables_[options_.table_per_class ? level : 0];

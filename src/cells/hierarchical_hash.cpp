@@ -6,6 +6,7 @@
 #include "cells/validate.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 namespace quadrat {
@@ -29,6 +30,7 @@ struct HierarchicalHash<D, T>::Impl {
     Options options;
     cells::ClassedHash<D, T> boxes;
     cells::OnTheFly<D, T> points;
+    mutable std::atomic<std::uint64_t> tests{0};
 };
 
 template <int D, class T>
@@ -77,7 +79,12 @@ std::size_t HierarchicalHash<D, T>::size() const {
 
 template <int D, class T>
 void HierarchicalHash<D, T>::find_pairs(std::vector<Pair>& out) const {
-    impl_->boxes.find_pairs(out);
+    impl_->tests = impl_->boxes.find_pairs(out);
+}
+
+template <int D, class T>
+void HierarchicalHash<D, T>::find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const {
+    impl_->tests = impl_->boxes.find_pairs(queries, out);
 }
 
 template <int D, class T>
@@ -109,7 +116,7 @@ template <int D, class T>
 void HierarchicalHash<D, T>::find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out) {
     cells::check_radius(radius);
     cells::check_points(points, impl_->options.executor);
-    impl_->points.find(points, radius, impl_->options.particle_levels, out);
+    impl_->tests = impl_->points.find(points, radius, impl_->options.particle_levels, out);
 }
 
 template <int D, class T>
@@ -123,6 +130,11 @@ std::vector<HashCell> HierarchicalHash<D, T>::cells() const {
     });
     std::sort(result.begin(), result.end(), [](const HashCell& a, const HashCell& b) { return a.key < b.key; });
     return result;
+}
+
+template <int D, class T>
+std::uint64_t HierarchicalHash<D, T>::tests() const {
+    return impl_->tests;
 }
 
 template <int D, class T>

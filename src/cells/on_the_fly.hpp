@@ -19,13 +19,15 @@ namespace quadrat::cells {
 template <int D, class T>
 class OnTheFly {
   public:
-    void find(std::span<const Vec<D, T>> points, T radius, int levels, NeighborList& out) {
+    /// Returns the number of distance tests.
+    std::uint64_t find(std::span<const Vec<D, T>> points, T radius, int levels, NeighborList& out) {
         quantiser_ = Quantiser<D>(reach(radius));
         levels_ = levels;
         table_.start(0);
         next_.resize(points.size());
         cell_.resize(points.size());
         pairs_.clear();
+        tests_ = 0;
         const NearTest<T> near(radius);
         for (std::uint32_t i = 0; i < points.size(); ++i) {
             cell_[i] = quantiser_.cell(points[i]);
@@ -38,6 +40,7 @@ class OnTheFly {
             insert(i);
         }
         fill_rows(points.size(), out);
+        return tests_;
     }
 
     [[nodiscard]] std::size_t bytes() const {
@@ -57,6 +60,7 @@ class OnTheFly {
             const std::uint64_t key = parent_key + xor_hash(c);
             if (const KeySlot* slot = table_.find(key)) {
                 if (level == 0) {
+                    tests_ += slot->count;
                     for (std::uint32_t j = slot->count ? slot->first : none; j != none; j = next_[j])
                         if (near(points[i], points[j]) && cell_[j] == c) pairs_.push_back({i, j});
                 } else if (slot->has_children) {
@@ -118,6 +122,7 @@ class OnTheFly {
     std::vector<std::uint32_t> next_;
     std::vector<Cell<D>> cell_;
     std::vector<Pair> pairs_;
+    std::uint64_t tests_ = 0;
 };
 
 }  // namespace quadrat::cells

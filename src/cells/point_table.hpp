@@ -72,12 +72,14 @@ class PointTable {
         }
     }
 
-    /// Appends the indices of the points near `query` in the cells of the mask.
-    void find(const Vec<D, T>& query, std::span<const Vec<D, int>> mask, const NearTest<T>& near,
+    /// Appends the indices of the points near `query` in the cells of the mask. Returns the number of distance tests.
+    std::uint64_t find(const Vec<D, T>& query, std::span<const Vec<D, int>> mask, const NearTest<T>& near,
               std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) const {
         scratch.resize(size());
         const std::size_t stride = column_stride(size());
+        std::uint64_t tests = 0;
         for_each_range(quantiser_.cell(query), mask, [&](std::uint32_t begin, std::uint32_t end) {
+            tests += end - begin;
             if (end - begin < 4) {
                 for (std::uint32_t p = begin; p < end; ++p)
                     if (near(query, sorted_[p])) found.push_back(index_[p]);
@@ -87,6 +89,7 @@ class PointTable {
                 match_point<D, T>(columns_.data(), stride, begin, end, query, near, scratch.data());
             for (std::size_t k = 0; k < count; ++k) found.push_back(index_[scratch[k]]);
         });
+        return tests;
     }
 
     [[nodiscard]] const Vec<D, T>& point(std::uint32_t place) const { return sorted_[place]; }

@@ -5,6 +5,8 @@
 #include "cells/point_table.hpp"
 #include "cells/validate.hpp"
 
+#include <atomic>
+
 namespace quadrat {
 
 template <int D, class T>
@@ -15,6 +17,26 @@ struct UniformHash<D, T>::Impl {
     Options options;
     cells::ClassedHash<D, T> boxes;
     cells::PointTable<D, T> points;
+    T radius = 0;
+    std::vector<Vec<D, T>> own;  // the points in input order
+    mutable std::atomic<std::uint64_t> tests{0};
+
+    /// Row q of `out`: the points near queries[q], without point q itself where the queries are the points.
+    void rows(std::span<const Vec<D, T>> queries, bool leave_self, NeighborList& out) const {
+        const cells::NearTest<T> near(radius);
+        const auto mask = cells::h_mask<D>(1.0);
+        out.start();
+        tests = cells::in_order(
+            options.executor, queries.size(), [] { return std::vector<std::uint32_t>(); },
+            [&](std::size_t q, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
+                const auto before = static_cast<std::ptrdiff_t>(found.size());
+                const std::uint64_t made = points.find(queries[q], mask, near, found, scratch);
+                if (leave_self)
+                    found.erase(std::find(found.begin() + before, found.end(), static_cast<std::uint32_t>(q)));
+                return made;
+            },
+            [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+    }
 };
 
 template <int D, class T>
@@ -40,7 +62,7 @@ std::size_t UniformHash<D, T>::size() const {
 
 template <int D, class T>
 void UniformHash<D, T>::find_pairs(std::vector<Pair>& out) const {
-    impl_->boxes.find_pairs(out);
+    impl_->tests = impl_->boxes.find_pairs(out);
 }
 
 template <int D, class T>
@@ -56,59 +78,38 @@ void UniformHash<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>& o
 }
 
 template <int D, class T>
-void UniformHash<D, T>::find_pairs(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b, std::vector<Pair>& out) {
-    cells::check_boxes(a, impl_->options.executor);
-    impl_->boxes.build(b);
-    out.clear();
-    cells::in_order(
-        impl_->options.executor, a.size(), [] { return 0; },
-        [&](std::size_t i, std::vector<std::uint32_t>& found, int) { impl_->boxes.find(a[i], found); },
-        [&](std::size_t i, std::span<const std::uint32_t> row) {
-            for (const std::uint32_t j : row) out.push_back({static_cast<std::uint32_t>(i), j});
-        });
+void UniformHash<D, T>::find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const {
+    impl_->tests = impl_->boxes.find_pairs(queries, out);
 }
 
 template <int D, class T>
-void UniformHash<D, T>::find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out) {
+void UniformHash<D, T>::build(std::span<const Vec<D, T>> points, T radius) {
     cells::check_radius(radius);
     cells::check_points(points, impl_->options.executor);
     impl_->points.build(points, cells::reach(radius));
-    const cells::NearTest<T> near(radius);
-    const auto mask = cells::h_mask<D>(1.0);
-    out.start();
-    cells::in_order(
-        impl_->options.executor, points.size(), [] { return std::vector<std::uint32_t>(); },
-        [&](std::size_t i, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
-            const std::size_t before = found.size();
-            impl_->points.find(points[i], mask, near, found, scratch);
-            const auto self = std::find(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
-                                        static_cast<std::uint32_t>(i));
-            if (self != found.end()) found.erase(self);
-        },
-        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+    impl_->own.assign(points.begin(), points.end());
+    impl_->radius = radius;
 }
 
 template <int D, class T>
-void UniformHash<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, std::span<const Vec<D, T>> points, T radius,
-                                       NeighborList& out) {
-    cells::check_radius(radius);
+void UniformHash<D, T>::find_neighbors(NeighborList& out) const {
+    impl_->rows(impl_->own, true, out);
+}
+
+template <int D, class T>
+void UniformHash<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, NeighborList& out) const {
     cells::check_points(queries, impl_->options.executor);
-    cells::check_points(points, impl_->options.executor);
-    impl_->points.build(points, cells::reach(radius));
-    const cells::NearTest<T> near(radius);
-    const auto mask = cells::h_mask<D>(1.0);
-    out.start();
-    cells::in_order(
-        impl_->options.executor, queries.size(), [] { return std::vector<std::uint32_t>(); },
-        [&](std::size_t q, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
-            impl_->points.find(queries[q], mask, near, found, scratch);
-        },
-        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+    impl_->rows(queries, false, out);
+}
+
+template <int D, class T>
+std::uint64_t UniformHash<D, T>::tests() const {
+    return impl_->tests;
 }
 
 template <int D, class T>
 std::size_t UniformHash<D, T>::bytes() const {
-    return impl_->boxes.bytes() + impl_->points.bytes();
+    return impl_->boxes.bytes() + impl_->points.bytes() + impl_->own.capacity() * sizeof(Vec<D, T>);
 }
 
 template class UniformHash<2, float>;

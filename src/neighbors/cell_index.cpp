@@ -302,6 +302,11 @@ std::span<const std::uint32_t> CellIndex<D, T>::order() const noexcept {
 }
 
 template <int D, class T>
+std::uint64_t CellIndex<D, T>::tests() const noexcept {
+    return state_->tests;
+}
+
+template <int D, class T>
 std::uint64_t CellIndex<D, T>::bytes() const noexcept {
     const State& s = *state_;
     return s.points.bytes() + s.reals.bytes() + s.records.capacity() * sizeof(neighbors::Record<D, T>) +
@@ -334,6 +339,7 @@ void CellIndex<D, T>::State::find_places() const {
     template std::size_t CellIndex<D, T>::size() const noexcept;                                    \
     template std::span<const std::uint32_t> CellIndex<D, T>::order() const noexcept;                \
     template std::uint64_t CellIndex<D, T>::bytes() const noexcept;                                 \
+    template std::uint64_t CellIndex<D, T>::tests() const noexcept;                                 \
     template struct CellIndex<D, T>::State;
 QUADRAT_CELL_INDEX(2, float)
 QUADRAT_CELL_INDEX(3, float)

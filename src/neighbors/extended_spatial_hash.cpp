@@ -7,6 +7,7 @@
 #include "cells/validate.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -27,6 +28,7 @@ struct ExtendedSpatialHash<D, T>::Impl {
     std::vector<T> radii;  // empty: options.radius for all
     T largest = 0;
     std::vector<Vec<D, int>> masks[longest_mask + 1];  // by reach in cells; made when needed
+    mutable std::atomic<std::uint64_t> tests{0};
 
     void build(std::span<const Vec<D, T>> given, std::span<const T> r) {
         double mean = static_cast<double>(options.radius);
@@ -82,18 +84,22 @@ struct ExtendedSpatialHash<D, T>::Impl {
         }
     }
 
-    void row(std::size_t i, std::vector<std::uint32_t>& found) const {
+    /// Returns the number of distance tests.
+    std::uint64_t row(std::size_t i, std::vector<std::uint32_t>& found) const {
         const auto try_pair = [&](std::uint32_t j) {
             if (j != i && cells::NearTest<T>(pair_radius(i, j))(points[i], points[j])) found.push_back(j);
         };
         const auto* mask = mask_for(search_radius(i));
         if (!mask) {
             for (std::uint32_t j = 0; j < points.size(); ++j) try_pair(j);
-            return;
+            return points.size();
         }
+        std::uint64_t made = 0;
         table.for_each_range(table.quantiser().cell(points[i]), *mask, [&](std::uint32_t begin, std::uint32_t end) {
+            made += end - begin;
             for (std::uint32_t place = begin; place < end; ++place) try_pair(table.index(place));
         });
+        return made;
     }
 };
 
@@ -140,20 +146,21 @@ void ExtendedSpatialHash<D, T>::find_neighbors(NeighborList& out) const {
         const cells::NearTest<T> near(impl_->options.radius);
         const auto& mask = *impl_->mask_for(impl_->options.radius);
         out.start();
-        cells::in_order(
+        impl_->tests = cells::in_order(
             impl_->options.executor, size(), [] { return std::vector<std::uint32_t>(); },
             [&](std::size_t i, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
                 const auto before = static_cast<std::ptrdiff_t>(found.size());
-                impl_->table.find(impl_->points[i], mask, near, found, scratch);
+                const std::uint64_t made = impl_->table.find(impl_->points[i], mask, near, found, scratch);
                 found.erase(std::find(found.begin() + before, found.end(), static_cast<std::uint32_t>(i)));
+                return made;
             },
             [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
         return;
     }
     out.start();
-    cells::in_order(
+    impl_->tests = cells::in_order(
         impl_->options.executor, size(), [] { return 0; },
-        [&](std::size_t i, std::vector<std::uint32_t>& found, int) { impl_->row(i, found); },
+        [&](std::size_t i, std::vector<std::uint32_t>& found, int) { return impl_->row(i, found); },
         [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
 }
 
@@ -164,13 +171,18 @@ void ExtendedSpatialHash<D, T>::find_neighbors(std::span<const Vec<D, T>> querie
     cells::check_points(queries, impl_->options.executor);
     const cells::NearTest<T> near(impl_->options.radius);
     out.start();
-    cells::in_order(
+    impl_->tests = cells::in_order(
         impl_->options.executor, queries.size(), [] { return std::vector<std::uint32_t>(); },
         [&](std::size_t q, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
-            if (size() != 0)
-                impl_->table.find(queries[q], *impl_->mask_for(impl_->options.radius), near, found, scratch);
+            if (size() == 0) return std::uint64_t{0};
+            return impl_->table.find(queries[q], *impl_->mask_for(impl_->options.radius), near, found, scratch);
         },
         [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+}
+
+template <int D, class T>
+std::uint64_t ExtendedSpatialHash<D, T>::tests() const {
+    return impl_->tests;
 }
 
 template <int D, class T>

@@ -66,9 +66,10 @@ class NearestSearch {
           diameter_(diameter),
           kernel_(neighbors::vector_kernel<D, T>()) {}
 
-    /// Rows of the homes at [begin, end): up to k sorted entries each, row(place, found, count).
+    /// Rows of the homes at [begin, end): up to k sorted entries each, row(place, found, count). Returns the number of
+    /// distance tests.
     template <class Row>
-    void run(std::uint32_t begin, std::uint32_t end, Row&& row) {
+    std::uint64_t run(std::uint32_t begin, std::uint32_t end, Row&& row) {
         T radius = first_;
         std::vector<Found<T>> found;
         base::Array<std::uint32_t> positions;
@@ -86,6 +87,7 @@ class NearestSearch {
                 const std::size_t candidates = kernel_.cull(group);
                 positions.resize_discard(group.size * (candidates + neighbors::max_lanes));
                 kernel_.full(group, candidates, positions.data());
+                tests_ += group.size * candidates;
                 const std::uint32_t* entry = positions.data();
                 for (unsigned a = 0; a < group.size; ++a) {
                     gather(first + a, entry, group.count[a], found);
@@ -101,6 +103,7 @@ class NearestSearch {
             h += walk.run_group(h, end, visit);
             if (next > T(0)) radius = std::sqrt(next) * T(1.1);
         }
+        return tests_;
     }
 
   private:
@@ -142,6 +145,7 @@ class NearestSearch {
                     positions.resize_discard(points_.size());
                     std::iota(positions.begin(), positions.end(), 0u);
                     gather(place, positions.data(), points_.size(), found);
+                    tests_ += points_.size();
                     return;
                 }
             }
@@ -150,6 +154,7 @@ class NearestSearch {
                 const std::size_t candidates = kernel_.cull(group);
                 positions.resize_discard(candidates + neighbors::max_lanes);
                 kernel_.full(group, candidates, positions.data());
+                tests_ += candidates;
                 gather(place, positions.data(), group.count[0], found);
             });
             if (found.size() >= wanted || now >= limit()) return;
@@ -169,10 +174,12 @@ class NearestSearch {
     T first_, farthest_;
     double diameter_;
     Kernel<T> kernel_;
+    std::uint64_t tests_ = 0;
 };
 
+/// Returns the number of distance tests.
 template <int D, class T>
-void list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, std::size_t rows, std::uint32_t k,
+std::uint64_t list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, std::size_t rows, std::uint32_t k,
                   T first, T farthest, Executor* executor, std::uint64_t max_bytes, NeighborList& out) {
     const std::size_t grain = std::max<std::size_t>(nearest_chunk, homes.size() / 8192 + 1);
     const std::size_t chunks = base::chunk_count(homes.size(), grain);
@@ -185,6 +192,7 @@ void list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, s
     std::uint64_t* const records = writer.records();
     if (homes.size() < rows) std::fill_n(records, rows, NeighborListWriter::record(0, 0, 0));
     std::vector<std::uint64_t> entries(chunks, 0);
+    std::atomic<std::uint64_t> tests{0};
     double diameter = 0;
     for (int axis = 0; axis < D && homes.size() > 0 && points.size() > 0; ++axis) {
         const auto [lo, hi] = std::minmax_element(points.axis(axis), points.axis(axis) + points.size());
@@ -209,12 +217,13 @@ void list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, s
         };
         const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
         if (points.geometry().dense)
-            NearestSearch<D, T, true>(homes, points, own, k, first, farthest, diameter).run(b, e, row);
+            tests += NearestSearch<D, T, true>(homes, points, own, k, first, farthest, diameter).run(b, e, row);
         else
-            NearestSearch<D, T, false>(homes, points, own, k, first, farthest, diameter).run(b, e, row);
+            tests += NearestSearch<D, T, false>(homes, points, own, k, first, farthest, diameter).run(b, e, row);
         entries[c] = used;
     });
     writer.finish(std::accumulate(entries.begin(), entries.end(), std::uint64_t{0}));
+    return tests;
 }
 
 }  // namespace
@@ -255,8 +264,8 @@ void CellIndex<D, T>::find_nearest_in(const std::span<const Vec<D, T>>* queries,
                                              static_cast<double>(first), 0);
     grid.build(geometry, std::span<const neighbors::Record<D, T>>(records), s.options.executor);
     if (queries) others.build(geometry, *queries, s.options.executor);
-    list_nearest(queries ? others : grid, grid, !queries, rows, k, first, max_distance, s.options.executor,
-                 s.max_bytes(), out);
+    s.tests = list_nearest(queries ? others : grid, grid, !queries, rows, k, first, max_distance, s.options.executor,
+                           s.max_bytes(), out);
 }
 
 #define QUADRAT_CELL_INDEX(D, T)                                                                                       \

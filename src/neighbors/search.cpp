@@ -72,7 +72,7 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
                    Ahead&& ahead, Done&& done) {
     const Kernel<T> kernel = kernel_for<D, T>(job.reach.plain);
     Walk<D, T, kDense> walk(job.homes, job.state.points, job.reach);
-    std::uint64_t used = 0;
+    std::uint64_t used = 0, tests = 0;
     const auto room = [&](auto& buffer, std::uint64_t entries, std::size_t bytes) {
         if (entries <= buffer.capacity()) return;
         const std::size_t before = buffer.capacity();
@@ -97,6 +97,7 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
             ahead(h + group.size);
             if (!leave_self) group.self = nobody;
             const std::size_t candidates = kernel.cull(group);
+            tests += group.size * candidates;
             const std::size_t most = group.size * (candidates + neighbors::max_lanes);
             if (staged + most > stage.size()) {
                 flush();
@@ -111,6 +112,7 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
         };
         job.options.half ? walk.template run<true>(first, last, visit) : walk.template run<false>(first, last, visit);
         flush();
+        job.state.tests += tests;
         return used;
     }
     Refiner<D, T, State> refiner(job);
@@ -121,6 +123,7 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
         const std::size_t candidates = kernel.cull(group);
         positions.resize_discard(group.size * (candidates + neighbors::max_lanes));
         kernel.full(group, candidates, positions.data());
+        tests += group.size * candidates;
         const std::uint32_t* row = positions.data();
         for (unsigned a = 0; a < group.size; ++a) {
             const std::size_t before = to.indices.capacity();
@@ -132,6 +135,7 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
             row += group.count[a];
         }
     });
+    job.state.tests += tests;
     return used;
 }
 
@@ -187,6 +191,7 @@ std::uint64_t count_all(const Job<D, T, State>& job) {
 template <int D, class T, class State>
 void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
     const std::size_t homes = job.homes.size();
+    job.state.tests = 0;
     const NeighborOptions& o = job.options;
     const std::size_t grain = std::max(smallest_chunk, homes / most_chunks + 1);
     const std::size_t chunks = base::chunk_count(homes, grain);

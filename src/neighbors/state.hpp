@@ -7,6 +7,7 @@
 #include "neighbors/images.hpp"
 #include "neighbors/walk.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -44,6 +45,7 @@ struct CellIndex<D, T>::State {
     std::vector<Vec<D, T>> reference;  // with a skin: the points of the last build
     std::vector<neighbors::Record<D, T>> records;
     T bounds_lo[D] = {}, bounds_hi[D] = {};
+    mutable std::atomic<std::uint64_t> tests{0};  // distance tests of the last search
     mutable std::mutex places_mutex;            // guards the making of places
     mutable std::vector<std::uint32_t> places;  // position in homes() of each index; made when asked for
 

@@ -29,6 +29,19 @@ class Neighbors(CommandLine):
                     for threads in (1, 2):
                         self.check("x.npy", x, 0.13, "--method", method, "--threads", threads)
 
+    def test_counts_its_tests(self):
+        self.save("x.npy", self.points(3000, 3, np.float32))
+        for method in methods("neighbors"):
+            result = self.json("neighbors", "x.npy", "--radius", 0.1, "--method", method)
+            # hsh meets each pair once
+            self.assertGreaterEqual(result["tested"], result["pairs"] // 2, method)
+            if method == "brute":
+                self.assertEqual(result["tested"], 9000000)
+            else:
+                self.assertLess(result["tested"], 9000000, method)
+        self.assertGreater(self.json("neighbors", "x.npy", "--k", 5)["tested"], 15000)
+        self.assertGreater(self.json("neighbors", "x.npy", "--radius", 0.1, "--periodic", "2,2,2")["tested"], 0)
+
     def test_files_of_all_kinds(self):
         x = self.points(200, 3, np.float64)
         self.check(self.save("x.csv", x), x, 0.3)

@@ -84,6 +84,19 @@ class Pairs(CommandLine):
         self.assertEqual(set(result["seconds"]), {"read", "first", "build", "find"})
         self.assertEqual((result["method"], result["threads"], result["tested"]), ("brute", 2, 4950))
 
+    def test_counts_its_tests_and_times_its_build(self):
+        a, b = self.boxes(2000, 3, np.float32), self.boxes(1500, 3, np.float32)
+        self.save("a.npy", a), self.save("b.npy", b)
+        for method in methods("pairs"):
+            for files, all_tests in ((("a.npy",), 1999000), (("a.npy", "b.npy"), 3000000)):
+                result = self.json("pairs", *files, "--method", method)
+                self.assertGreaterEqual(result["tested"], result["pairs"], (method, files))
+                if method == "brute":
+                    self.assertEqual(result["tested"], all_tests)
+                else:
+                    self.assertLess(result["tested"], all_tests, (method, files))
+                    self.assertGreater(result["seconds"]["build"], 0)
+
     def test_nothing_is_a_valid_input(self):
         for boxes in (np.zeros((0, 6), np.float32), np.zeros((0, 4)), np.zeros(0)):
             self.save("b.npy", boxes)

@@ -1,5 +1,7 @@
 """Exit codes, help, version, signals, bench and demo."""
+import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -21,6 +23,9 @@ class Usage(CommandLine):
                       ("neighbors", "b.npy", "--radius", "wide"), ("neighbors", "b.npy", "--radius", "1", "--radius-rule", "mean"),
                       ("bench",), ("bench", "broad-phase", "--scenario", "B9"), ("bench", "neighbors", "--scenario", "B1")):
             self.fails(2, *words, says="quadrat: ")
+        self.fails(2, "dance", says=["unknown verb 'dance'", "pairs"])
+        self.fails(2, "neighbors", "b.npy", "--k", "0", says="--k must be at least 1")
+        self.fails(2, "pairs", "b.npy", "--repeat", "0", says="--repeat")
 
     def test_help_has_an_example(self):
         self.assertEqual(self.run_quadrat("--help").returncode, 0)
@@ -38,6 +43,24 @@ class Usage(CommandLine):
     def test_no_progress_when_stderr_is_no_terminal(self):
         result = self.run_quadrat("bench", "broad-phase", "--method", "brute", "--n", 30000, "--steps", 5)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_progress_goes_before_the_result(self):
+        self.save("b.npy", np.tile(np.arange(6, dtype=np.float32), (60000, 1)) + self.random.random((60000, 1)) * 1e6)
+        terminal, inside = pty.openpty()
+        process = subprocess.Popen([QUADRAT, "pairs", "b.npy", "--method", "brute", "--repeat", "4", "--json"], cwd=self.folder.name,
+                                   stdin=inside, stdout=inside, stderr=inside)
+        self.addCleanup(process.kill)
+        os.close(inside)
+        shown = b""
+        try:
+            while part := os.read(terminal, 4096):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(terminal)
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertIn(b"finding pairs", shown)
+        self.assertTrue(json.loads(shown[shown.rindex(b"\x1b[K") + 3:])["tested"], shown)
 
     def test_interrupted(self):
         lo = self.random.random((400000, 3)).astype(np.float32)

@@ -42,6 +42,8 @@ class MultilevelHash {
 
     /// Every overlapping pair once, first < second, in an order that does not depend on the number of threads.
     void find_pairs(std::vector<Pair>& out) const;
+    /// Every overlapping pair of a box of `queries` (first) and one of the set (second), by query.
+    void find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const;
     /// fn(Pair) for each of them, in the same order, on the calling thread; nothing is stored.
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
@@ -58,6 +60,8 @@ class MultilevelHash {
     void find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const;
     void find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const;
 
+    /// Box tests made by the last find_pairs.
+    [[nodiscard]] std::uint64_t tests() const;
     /// Memory held, without results.
     [[nodiscard]] std::size_t bytes() const;
 

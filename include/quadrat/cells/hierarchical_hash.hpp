@@ -63,6 +63,8 @@ class HierarchicalHash {
 
     /// Every overlapping pair once, first < second, in an order that does not depend on the number of threads.
     void find_pairs(std::vector<Pair>& out) const;
+    /// Every overlapping pair of a box of `queries` (first) and one of the set (second), by query.
+    void find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const;
     /// fn(Pair) for each of them, in the same order, on the calling thread; nothing is stored.
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
@@ -86,6 +88,8 @@ class HierarchicalHash {
 
     /// All cells that hold objects or have children, by key.
     [[nodiscard]] std::vector<HashCell> cells() const;
+    /// Box or distance tests made by the last find_pairs or find_neighbors.
+    [[nodiscard]] std::uint64_t tests() const;
     /// Memory held, without results.
     [[nodiscard]] std::size_t bytes() const;
 

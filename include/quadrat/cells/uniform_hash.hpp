@@ -52,17 +52,36 @@ class UniformHash {
             for (const std::uint32_t o : found) fn(o < q ? Pair(o, q) : Pair(q, o));
         }
     }
-    /// Every overlapping pair of a box of `a` and one of `b`. Replaces what was built.
-    void find_pairs(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b, std::vector<Pair>& out);
+    /// Every overlapping pair of a box of `queries` (first) and one of the set (second), by query.
+    void find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const;
+    /// The same of a box of `a` and one of `b`, which replaces what was built.
+    void find_pairs(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b, std::vector<Pair>& out) {
+        build(b);
+        find_pairs(a, out);
+    }
     /// The boxes that overlap `box`, each once, in no particular order.
     void find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const;
 
-    /// Row i: the points within `radius` of point i, never i itself, in the order of the cells. Throws Error if a
-    /// coordinate is not finite or radius not positive. Independent of the boxes.
-    void find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out);
-    /// Row q: the points within `radius` of query q.
+    /// Takes points, replacing those that were there; boxes and points do not see each other. Throws Error if a
+    /// coordinate is not finite or radius not positive.
+    void build(std::span<const Vec<D, T>> points, T radius);
+    /// Row i: the points within the radius of point i, never i itself, in the order of the cells.
+    void find_neighbors(NeighborList& out) const;
+    /// Row q: the points within the radius of query q.
+    void find_neighbors(std::span<const Vec<D, T>> queries, NeighborList& out) const;
+    /// Both in one call.
+    void find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out) {
+        build(points, radius);
+        find_neighbors(out);
+    }
     void find_neighbors(std::span<const Vec<D, T>> queries, std::span<const Vec<D, T>> points, T radius,
-                        NeighborList& out);
+                        NeighborList& out) {
+        build(points, radius);
+        find_neighbors(queries, out);
+    }
+
+    /// Box or distance tests made by the last find_pairs or find_neighbors.
+    [[nodiscard]] std::uint64_t tests() const;
 
     /// Memory held, without results.
     [[nodiscard]] std::size_t bytes() const;

@@ -91,6 +91,8 @@ class CellIndex {
     /// Indices in cell order: by z cell, y cell, x bin, index. Sort your own arrays by it for speed.
     [[nodiscard]] std::span<const std::uint32_t> order() const noexcept;
     [[nodiscard]] std::uint64_t bytes() const noexcept;
+    /// Distance tests made by the last find_neighbors or find_nearest, after culling.
+    [[nodiscard]] std::uint64_t tests() const noexcept;
 
     // Const calls may run at the same time. Entries of a row are in cell order.
 

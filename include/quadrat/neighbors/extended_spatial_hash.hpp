@@ -42,6 +42,8 @@ class ExtendedSpatialHash {
     /// Row q: the points within options.radius of query q. Not for tables with radii.
     void find_neighbors(std::span<const Vec<D, T>> queries, NeighborList& out) const;
 
+    /// Distance tests made by the last find_neighbors.
+    [[nodiscard]] std::uint64_t tests() const;
     /// Memory held, without results.
     [[nodiscard]] std::size_t bytes() const;
 
