@@ -33,11 +33,14 @@ int run(int argc, char** argv) {
 #include "verbs.def"
 #undef VERB
     try {
-        if (argc > 1 && argv[1][0] != '-' && !app.get_subcommand_no_throw(argv[1])) {
-            std::string names;
-            for (const CLI::App* verb : app.get_subcommands({})) names += " " + verb->get_name();
-            throw UsageError(std::string("unknown verb '") + argv[1] + "'; the verbs are:" + names);
+        const std::string given = argc > 1 ? argv[1] : "-";
+        std::string names;
+        bool known = given.starts_with('-');
+        for (const CLI::App* verb : app.get_subcommands({})) {
+            known = known || verb->get_name() == given;
+            names += ' ' + verb->get_name();
         }
+        if (!known) throw UsageError("unknown verb '" + given + "'; the verbs are:" + names);
         app.parse(argc, argv);
         if (std::fflush(stdout) != 0) throw Error(ErrorKind::cannot_write, "cannot write", {.file = "standard output"});
         return 0;
