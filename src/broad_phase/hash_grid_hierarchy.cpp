@@ -63,7 +63,7 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
         sample.clear();
         const std::size_t stride = std::max<std::size_t>(1, n / wanted);
         for (std::size_t i = 0; i < n; i += stride)
-            if (!is_free(i) && regular(boxes[i])) sample.push_back(boxes[i]);
+            if (!is_free(i) && broad_phase::regular(boxes[i])) sample.push_back(boxes[i]);
     };
 
     const std::size_t tasks = n < parallel_above ? 1 : base::thread_count(options.executor);
@@ -85,29 +85,37 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
             auto& lists = partition.task(t);
             const bool holes = live != n;
             const std::size_t end = std::min(n, (t + 1) * share);
-            const std::size_t classes = shapes.size();
-            for (std::size_t i = t * share; i < end; ++i) {
-                const BoxT& box = boxes[i];
-                if (holes && is_free(i)) continue;
-                const auto at = static_cast<std::uint32_t>(i);
-                if (!regular(box)) [[unlikely]] {
-                    cells::check_box(box, i);
-                    mine.unbounded.push_back(at);
-                    continue;
+            broad_phase::BlockCells cells;
+            std::array<BoxT, broad_phase::cell_block> tail;
+            for (std::size_t first = t * share; first < end; first += broad_phase::cell_block) {
+                const std::size_t count = std::min(end - first, broad_phase::cell_block);
+                const BoxT* block = boxes.data() + first;
+                if (count < broad_phase::cell_block) {
+                    std::copy_n(block, count, tail.begin());
+                    std::fill(tail.begin() + static_cast<std::ptrdiff_t>(count), tail.end(), BoxT{});
+                    block = tail.data();
                 }
-                std::size_t c = 0;
-                for (; c < classes; ++c) {
-                    const GridShape<D, T>& shape = shapes[c];
-                    std::int32_t cell[D];
-                    if (!shape.quantise(box, cell)) continue;
-                    const std::uint32_t row = shape.row(cell);
-                    const std::uint32_t slab = row >> shape.slab_shift;
-                    partition.add(
-                        lists, first_slab[c] + slab, box, slot_of(i),
-                        (row - (slab << shape.slab_shift)) * shape.bins() + static_cast<std::uint32_t>(cell[0]));
-                    break;
-                }
-                if (c == classes) mine.misfits.push_back(at);
+                std::fill_n(cells.slab, broad_phase::cell_block, broad_phase::no_slab);
+                for (std::size_t c = 0; c < shapes.size(); ++c)
+                    if (broad_phase::assign_cells(shapes[c], first_slab[c], block, cells) == 0) break;
+                const auto add_all = [&](auto&& add) {
+                    for (std::size_t k = 0; k < count; ++k) {
+                        const std::size_t i = first + k;
+                        if (holes && is_free(i)) continue;
+                        if (cells.slab[k] != broad_phase::no_slab) [[likely]] {
+                            add(cells.slab[k], block[k], slot_of(i), cells.key[k]);
+                        } else if (broad_phase::regular(block[k])) {
+                            mine.misfits.push_back(static_cast<std::uint32_t>(i));
+                        } else {
+                            quadrat::cells::check_box(block[k], i);
+                            mine.unbounded.push_back(static_cast<std::uint32_t>(i));
+                        }
+                    }
+                };
+                if (partition.streamed())
+                    add_all([&](const auto&... record) { partition.add_streamed(lists, record...); });
+                else
+                    add_all([&](const auto&... record) { partition.add(lists, record...); });
             }
             partition.finish(lists);
         });
@@ -205,7 +213,7 @@ std::uint32_t HashGridHierarchy<D, T>::Impl::new_slot() {
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::put(std::uint32_t slot, const BoxT& box) {
-    if (regular(box)) {
+    if (broad_phase::regular(box)) {
         loose.insert(slot, box);
         place[slot] = Place::loose;
     } else {
@@ -364,7 +372,7 @@ void HashGridHierarchy<D, T>::move(Id id, const Box<D, T>& box) {
     Impl& s = *impl_;
     const std::uint32_t slot = s.checked(id);
     cells::check_box(box, slot);
-    if (s.place[slot] == Impl::Place::loose && Impl::regular(box)) {
+    if (s.place[slot] == Impl::Place::loose && broad_phase::regular(box)) {
         s.loose.move(slot, box);
         return;
     }

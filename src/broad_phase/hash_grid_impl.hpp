@@ -159,18 +159,6 @@ struct HashGridHierarchy<D, T>::Impl {
             if (double(q.normal[k]) != -ratio * double(p.normal[k])) return true;
         return double(q.offset) >= -ratio * double(p.offset);
     }
-
-    /// Fits into cells: not infinite, and in double not so large that there would be no cell for it.
-    [[nodiscard]] static bool regular(const BoxT& box) {
-        constexpr T limit = sizeof(T) == 8 ? T(1e299L) : std::numeric_limits<T>::infinity();
-        bool ok = true;
-        for (int k = 0; k < D; ++k) {
-            const T size = box.hi[k] - box.lo[k];
-            ok &= size >= 0;
-            ok &= size < limit;
-        }
-        return ok;
-    }
 };
 
 }  // namespace quadrat

@@ -9,8 +9,9 @@ namespace quadrat::broad_phase {
 
 template <int D, class T>
 void SlabPartition<D, T>::start(std::size_t tasks, std::size_t objects_per_task, std::size_t slabs) {
-    const std::size_t share = (objects_per_task / chunk_records + slabs + 1) * chunk_records;
+    const std::size_t share = (objects_per_task / chunk_records + slabs + 1) * chunk_stride;
     pool_.resize_discard(tasks * share);
+    streamed_ = tasks * share * sizeof(Record<D, T>) > streamed_from;
     tasks_.resize(tasks);
     for (std::size_t t = 0; t < tasks; ++t) {
         tasks_[t].count.assign(slabs, 0);
@@ -24,6 +25,7 @@ void SlabPartition<D, T>::start(std::size_t tasks, std::size_t objects_per_task,
 
 template <int D, class T>
 void SlabPartition<D, T>::finish(Task& task) {
+    if (!streamed_) return;
     for (std::uint32_t slab = 0; slab < task.count.size(); ++slab) {
         const std::uint32_t rest = task.count[slab] % buffer_records;
         if (rest == 0) continue;
@@ -37,7 +39,7 @@ template <int D, class T>
 void SlabPartition<D, T>::open_chunk(Task& task, std::uint32_t slab) {
     task.chunks[slab].push_back(task.next);
     task.end[slab] = pool_.data() + task.next;
-    task.next += chunk_records;
+    task.next += chunk_stride;
 }
 
 template <int D, class T>
@@ -67,10 +69,10 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
     start_[shape.cells()] = static_cast<std::uint32_t>(total);
 
     const std::size_t tasks = std::min<std::size_t>(shape.slabs, base::thread_count(executor));
-    if (order_.size() < tasks) order_.resize(tasks);
+    if (slab_.size() < tasks) slab_.resize(tasks);
     base::run_tasks(executor, tasks, [&](std::size_t t) {
-        base::Array<std::uint32_t>& order = order_[t];
-        order.resize_discard(largest);
+        base::Array<Record<D, T>>& sorted = slab_[t];
+        sorted.resize_discard(largest);
         // Cut by slabs; the result does not depend on where.
         const auto first = static_cast<std::uint32_t>(shape.slabs * t / tasks);
         const auto last = static_cast<std::uint32_t>(shape.slabs * (t + 1) / tasks);
@@ -84,7 +86,7 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
                 std::fill_n(bin, slab_bins, static_cast<std::uint32_t>(begin[s]));
                 continue;
             }
-            partition.for_each_chunk(first_slab + s, [&](const Record<D, T>* r, std::uint32_t n, std::uint32_t) {
+            partition.for_each_chunk(first_slab + s, [&](const Record<D, T>* r, std::uint32_t n) {
                 for (std::uint32_t i = 0; i < n; ++i) ++bin[r[i].key];
             });
             std::uint32_t sum = 0;
@@ -93,10 +95,10 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
                 bin[c] = sum;
                 sum += n;
             }
-            partition.for_each_chunk(first_slab + s,
-                                     [&](const Record<D, T>* r, std::uint32_t n, std::uint32_t pool_index) {
-                                         for (std::uint32_t i = 0; i < n; ++i) order[bin[r[i].key]++] = pool_index + i;
-                                     });
+            Record<D, T>* const to = sorted.data();
+            partition.for_each_chunk(first_slab + s, [&](const Record<D, T>* r, std::uint32_t n) {
+                for (std::uint32_t i = 0; i < n; ++i) to[bin[r[i].key]++] = r[i];
+            });
             // Each counter now holds the end of its bin: shift to starts and move to the slab's place.
             const auto base = static_cast<std::uint32_t>(begin[s]);
             std::uint32_t previous = 0;
@@ -105,16 +107,13 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
                 bin[c] = base + previous;
                 previous = end;
             }
-            const Record<D, T>* const pool = partition.pool();
             const std::size_t n = begin[s + 1] - begin[s];
-            for (std::size_t i = 0; i < n; ++i) {
-                const Record<D, T>& r = pool[order[i]];
-                for (int k = 0; k < D; ++k) {
-                    lo_[k][base + i] = r.box.lo[k];
-                    hi_[k][base + i] = r.box.hi[k];
-                }
-                id_[base + i] = r.id;
+            T *lo[D], *hi[D];
+            for (int k = 0; k < D; ++k) {
+                lo[k] = lo_[k].data() + base;
+                hi[k] = hi_[k].data() + base;
             }
+            unpack<D, T>(to, n, lo, hi, id_.data() + base);
             if (filtered_)
                 for (std::size_t i = base; i < base + n; ++i) {
                     group_[i] = filters[id_[i]][0];

@@ -3,32 +3,21 @@
 // neighbours along x are one contiguous read and nothing is allocated per cell.
 //
 // Building takes two passes that both work in the cache. SlabPartition streams the caller's boxes once into lists of
-// chunks, one list per slab (a run of rows); SortedGrid then counting-sorts each slab by bin. The order is stable, so
-// the result does not depend on how many tasks did the work.
+// chunks, one list per slab (a run of rows); SortedGrid then counting-sorts each slab by bin and takes the records
+// apart. The order is stable, so the result does not depend on how many tasks did the work.
 #pragma once
 
 #include "base/array.hpp"
 #include "base/stream_copy.hpp"
 #include "broad_phase/grid_shape.hpp"
+#include "broad_phase/record_kernel.hpp"
 
 #include <quadrat/executor.hpp>
 
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace quadrat::broad_phase {
-
-/// An index as wide as a coordinate, so that both have the same number of vector lanes.
-template <class T>
-using Lane = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
-template <int D, class T>
-struct Record {
-    Box<D, T> box;
-    std::uint32_t id;
-    std::uint32_t key;  ///< bin within the slab
-};
 
 /// Lists of records per slab, filled by several tasks side by side and read back in task order.
 template <int D, class T>
@@ -36,6 +25,10 @@ class SlabPartition {
   public:
     static constexpr std::uint32_t chunk_records = 256;
     static constexpr std::uint32_t buffer_records = 8;  ///< a whole number of cache lines for every record type
+    /// From chunk to chunk: not a power of two, or the ends of all lists would lie in the same sets of the cache.
+    static constexpr std::uint32_t chunk_stride = chunk_records + buffer_records;
+    /// Pools above this size are written past the cache: they are not in it any more when they are read.
+    static constexpr std::size_t streamed_from = std::size_t{6} << 20;
 
     /// One task's share. Slabs of all grids are numbered in one sequence.
     struct Task {
@@ -51,7 +44,14 @@ class SlabPartition {
 
     [[nodiscard]] Task& task(std::size_t t) { return tasks_[t]; }
 
+    /// Whether records go through add_streamed, or straight into their chunk by add.
+    [[nodiscard]] bool streamed() const { return streamed_; }
+
     void add(Task& task, std::uint32_t slab, const Box<D, T>& box, std::uint32_t id, std::uint32_t key) {
+        if (task.count[slab]++ % chunk_records == 0) open_chunk(task, slab);
+        *task.end[slab]++ = {box, id, key};
+    }
+    void add_streamed(Task& task, std::uint32_t slab, const Box<D, T>& box, std::uint32_t id, std::uint32_t key) {
         const std::uint32_t k = task.count[slab]++;
         Record<D, T>* const buffer = task.buffer.data() + std::size_t{slab} * buffer_records;
         buffer[k % buffer_records] = {box, id, key};
@@ -66,20 +66,19 @@ class SlabPartition {
         return sum;
     }
 
-    /// Calls visit(records, n, index of the first in the pool) for each chunk of a slab, in the order of adding.
+    /// Calls visit(records, n) for each chunk of a slab, in the order of adding.
     template <class Visit>
     void for_each_chunk(std::size_t slab, Visit&& visit) const {
         for (const Task& t : tasks_) {
             std::uint32_t left = t.count[slab];
             for (const std::uint32_t first : t.chunks[slab]) {
                 const std::uint32_t n = left < chunk_records ? left : chunk_records;
-                visit(pool_.data() + first, n, first);
+                visit(pool_.data() + first, n);
                 left -= n;
             }
         }
     }
 
-    [[nodiscard]] const Record<D, T>* pool() const { return pool_.data(); }
     [[nodiscard]] std::size_t bytes() const { return pool_.bytes(); }
     void release() { pool_.release(); }
 
@@ -95,6 +94,7 @@ class SlabPartition {
 
     base::Array<Record<D, T>> pool_;
     std::vector<Task> tasks_;
+    bool streamed_ = false;
 };
 
 /// Group and mask bits of an object; see Filter in the public header.
@@ -136,7 +136,7 @@ class SortedGrid {
     base::Array<Lane<T>> group_;
     base::Array<Lane<T>> mask_;
     base::Array<std::uint32_t> start_;
-    std::vector<base::Array<std::uint32_t>> order_;  // scratch, one per task
+    std::vector<base::Array<Record<D, T>>> slab_;  // scratch, one per task
     bool filtered_ = false;
 };
 
