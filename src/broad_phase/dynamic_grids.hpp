@@ -40,6 +40,8 @@ class DynamicGrids {
     bool move(std::uint32_t slot, const Box<D, T>& box);
 
     [[nodiscard]] const Box<D, T>& box(std::uint32_t slot) const { return node_[slot].box; }
+    /// Which grid the object is in: the power of the factor.
+    [[nodiscard]] std::int32_t level(std::uint32_t slot) const { return node_[slot].exponent; }
 
     /// Calls visit(slot) for every object, grid by grid.
     template <class Visit>

@@ -123,7 +123,9 @@ std::vector<SizeClass<D, T>> shapes_of(std::span<const Box<D, T>> sample, std::s
         std::array<int, D> key;
         for (int k = 0; k < D; ++k) {
             const T size = sample[i].hi[k] - sample[i].lo[k];
-            key[k] = size > 0 ? std::ilogb(size) >> 1 : std::numeric_limits<int>::min();
+            // Classes by powers of four, cut at sizes that nobody chooses: a million edges of 1, as differences of rounded
+            // coordinates, lie on both sides of 1.
+            key[k] = size > 0 ? std::ilogb(size * T(1.37)) >> 1 : std::numeric_limits<int>::min();
         }
         SizeClass<D, T>& shape = by_shape[key];
         include(shape.demand, sample[i], shape.members.empty());

@@ -6,7 +6,7 @@
 #include <quadrat/cells/hierarchical_hash.hpp>
 
 #include "base/scenes.hpp"
-#include "report.hpp"
+#include "common/report.hpp"
 
 #if __has_include(<boost/geometry/index/rtree.hpp>)
 #define HAVE_RTREE 1
@@ -91,8 +91,8 @@ class Rtree {
 
 int main(int argc, char** argv) {
     const auto segments = base::short_segments<2, float>(1000000, 8192, 16);
-    hsh::Report report({"objects", "hit_ratio", "hsh_ms", "multilevel_ms", "rtree_ms", "multi/hsh", "hsh_build_ms",
-                        "multi_build_ms", "hsh_bytes", "multi_bytes", "memory_ratio"});
+    papers::Report report({"objects", "hit_ratio", "hsh_ms", "multilevel_ms", "rtree_ms", "multi/hsh", "hsh_build_ms",
+                           "multi_build_ms", "hsh_bytes", "multi_bytes", "memory_ratio"});
     for (const std::size_t n : {10, 30, 100, 200, 400, 700, 1000, 2000, 5000, 20000, 100000}) {
         const auto boxes = objects(n);
         const std::span<const Box2f> span(boxes);
@@ -101,25 +101,26 @@ int main(int argc, char** argv) {
         std::vector<double> build[2], query[3];
         Outcome outcome[3];
         for (int round = 0; round < 3; ++round) {
-            build[0].push_back(hsh::milliseconds([&] { hierarchical.build(span); }));
-            build[1].push_back(hsh::milliseconds([&] { multilevel.build(span); }));
-            query[0].push_back(hsh::milliseconds([&] { outcome[0] = ask(hierarchical, segments); }));
-            query[1].push_back(hsh::milliseconds([&] { outcome[1] = ask(multilevel, segments); }));
+            build[0].push_back(papers::milliseconds([&] { hierarchical.build(span); }));
+            build[1].push_back(papers::milliseconds([&] { multilevel.build(span); }));
+            query[0].push_back(papers::milliseconds([&] { outcome[0] = ask(hierarchical, segments); }));
+            query[1].push_back(papers::milliseconds([&] { outcome[1] = ask(multilevel, segments); }));
         }
         outcome[2] = outcome[0];
 #if HAVE_RTREE
         Rtree rtree;
         rtree.build(boxes);
-        if (n <= 5000) query[2].push_back(hsh::milliseconds([&] { outcome[2] = ask(rtree, segments); }));
+        if (n <= 5000) query[2].push_back(papers::milliseconds([&] { outcome[2] = ask(rtree, segments); }));
 #endif
         if (outcome[0].meetings != outcome[1].meetings || outcome[0].meetings != outcome[2].meetings) {
             std::fprintf(stderr, "different answers at N = %zu\n", n);
             return 1;
         }
-        const double a = hsh::median(query[0]), b = hsh::median(query[1]);
+        const double a = papers::median(query[0]), b = papers::median(query[1]);
         const double bytes[2] = {static_cast<double>(hierarchical.bytes()), static_cast<double>(multilevel.bytes())};
-        report.row({static_cast<double>(n), static_cast<double>(outcome[0].met) / 1e6, a, b, hsh::median(query[2]),
-                    b / a, hsh::median(build[0]), hsh::median(build[1]), bytes[0], bytes[1], bytes[0] / bytes[1]});
+        report.row({static_cast<double>(n), static_cast<double>(outcome[0].met) / 1e6, a, b, papers::median(query[2]),
+                    b / a, papers::median(build[0]), papers::median(build[1]), bytes[0], bytes[1],
+                    bytes[0] / bytes[1]});
     }
     report.write(argc > 1 ? argv[1] : nullptr);
     return 0;

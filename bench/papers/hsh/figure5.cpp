@@ -7,7 +7,7 @@
 #include <quadrat/neighbors/cell_index.hpp>
 
 #include "base/scenes.hpp"
-#include "report.hpp"
+#include "common/report.hpp"
 
 #if __has_include(<nanoflann.hpp>)
 #define HAVE_NANOFLANN 1
@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
     for (auto& p : points)
         for (int k = 0; k < 2; ++k) p[k] = static_cast<float>(random.uniform() * 0x1p20);
     const std::span<const Vec2f> span(points);
-    hsh::Report report({"radius", "mean_neighbors", "max_neighbors", "hsh_ms", "uniform_ms", "kdtree_ms",
-                        "cell_index_ms", "uniform/hsh", "hsh_bytes", "uniform_bytes", "memory_ratio"});
+    papers::Report report({"radius", "mean_neighbors", "max_neighbors", "hsh_ms", "uniform_ms", "kdtree_ms",
+                           "cell_index_ms", "uniform/hsh", "hsh_bytes", "uniform_bytes", "memory_ratio"});
     for (const float radius : {60.f, 200.f, 400.f, 600.f, 1000.f, 1600.f}) {
         NeighborList list;
         std::uint64_t entries[4] = {};
@@ -71,13 +71,13 @@ int main(int argc, char** argv) {
         HierarchicalHash<2, float> hierarchical;
         UniformHash<2, float> uniform;
         for (int round = 0; round < 2; ++round) {
-            time[0].push_back(hsh::milliseconds([&] { hierarchical.find_neighbors(span, radius, list); }));
+            time[0].push_back(papers::milliseconds([&] { hierarchical.find_neighbors(span, radius, list); }));
             entries[0] = list.entries();
             bytes[0] = static_cast<double>(hierarchical.bytes());
-            time[1].push_back(hsh::milliseconds([&] { uniform.find_neighbors(span, radius, list); }));
+            time[1].push_back(papers::milliseconds([&] { uniform.find_neighbors(span, radius, list); }));
             entries[1] = list.entries();
             bytes[1] = static_cast<double>(uniform.bytes());
-            time[2].push_back(hsh::milliseconds([&] {
+            time[2].push_back(papers::milliseconds([&] {
                 CellIndex<2, float> index({.radius = radius});
                 index.build(span);
                 index.find_neighbors(list);
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
         for (std::size_t i = 0; i < list.size(); ++i) most = std::max(most, list[i].size());
         entries[3] = entries[0];
 #if HAVE_NANOFLANN
-        time[3].push_back(hsh::milliseconds([&] { entries[3] = by_tree(points, radius); }));
+        time[3].push_back(papers::milliseconds([&] { entries[3] = by_tree(points, radius); }));
 #endif
         // The tree's own rounding may differ in the last place.
         const double off = std::abs(static_cast<double>(entries[3]) - static_cast<double>(entries[0]));

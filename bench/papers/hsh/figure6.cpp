@@ -7,7 +7,7 @@
 #include <quadrat/cells/hierarchical_hash.hpp>
 
 #include "base/scenes.hpp"
-#include "report.hpp"
+#include "common/report.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -126,23 +126,23 @@ int main(int argc, char** argv) {
     World world = make_world();
     HierarchicalHash<3, float> hierarchical;
     MultilevelHash<3, float> multilevel;
-    hsh::Report report({"frame", "hsh_ms", "multilevel_ms", "multi/hsh", "candidates", "hits", "hsh_bytes",
-                        "multi_bytes", "memory_ratio"});
+    papers::Report report({"frame", "hsh_ms", "multilevel_ms", "multi/hsh", "candidates", "hits", "hsh_bytes",
+                           "multi_bytes", "memory_ratio"});
     std::vector<Box3f> path;
     std::vector<Pair> hits, other;
     std::vector<double> a, b;
     for (int frame = 0; frame < 1000; ++frame) {
         paths(world, path);
         std::uint64_t candidates = 0, same = 0;
-        a.push_back(hsh::milliseconds([&] { candidates = search(hierarchical, world, path, hits); }));
-        b.push_back(hsh::milliseconds([&] { same = search(multilevel, world, path, other); }));
+        a.push_back(papers::milliseconds([&] { candidates = search(hierarchical, world, path, hits); }));
+        b.push_back(papers::milliseconds([&] { same = search(multilevel, world, path, other); }));
         if (candidates != same || hits.size() != other.size()) {
             std::fprintf(stderr, "different answers in frame %d\n", frame);
             return 1;
         }
         // Fifty frames make one row: their medians.
         if (frame % 50 == 49) {
-            const double x = hsh::median(a), y = hsh::median(b);
+            const double x = papers::median(a), y = papers::median(b);
             const double bytes[2] = {static_cast<double>(hierarchical.bytes()),
                                      static_cast<double>(multilevel.bytes())};
             report.row({static_cast<double>(frame + 1), x, y, y / x, static_cast<double>(candidates),

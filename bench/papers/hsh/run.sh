@@ -11,5 +11,5 @@ echo "Figure 5: neighbours in 2D (the paper: HSH competitive below 5 neighbours,
 "$build/bench/papers/hsh/paper_hsh_figure5" "$out/figure5.json"
 echo "Figure 6: particles against spheres and walls (the paper: HSH about 25 % faster, at most 20 % more memory)"
 "$build/bench/papers/hsh/paper_hsh_figure6" "$out/figure6.json"
-python3 "$here/plot.py" "$out"
+/usr/bin/python3 "$here/plot.py" "$out"
 echo "Plots: $out/figure4.png $out/figure5.png $out/figure6.png"

@@ -39,8 +39,9 @@ struct HashGridOptions {
     std::uint32_t initial_cells = 16;    ///< per axis of a new hash grid; a power of two
     std::uint32_t min_cells = 4;         ///< per axis, at least
     std::uint32_t cells_per_object = 8;  ///< a hash grid doubles its axes when objects > cells / this
-    /// Sets of at most so many objects are tested all against all (HHG 3.7).
-    std::uint32_t all_pairs_below = 96;
+    /// Sets of at most so many objects are tested all against all (HHG 3.7). Above it grids are faster for every shape and
+    /// mix of sizes that was measured (make paper-hhg, part "threshold").
+    std::uint32_t all_pairs_below = 512;
     /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };

@@ -1,4 +1,5 @@
-// What the programs of this folder share: a clock, a median, and rows that are printed as a table and written as JSON.
+// What the programs that reproduce papers share: a clock, a median, and rows that are printed as a table and written as
+// JSON.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace hsh {
+namespace papers {
 
 template <class Fn>
 double milliseconds(Fn&& fn) {
@@ -55,4 +56,4 @@ class Report {
     std::vector<std::vector<double>> rows_;
 };
 
-}  // namespace hsh
+}  // namespace papers
