@@ -132,6 +132,20 @@ BigInt BigInt::from_double(double value, int exponent) {
     return r;
 }
 
+BigInt BigInt::from_words(const std::uint64_t* words, std::uint32_t limbs) noexcept {
+    BigInt r;
+    r.negative_ = words[limbs - 1] >> 63 != 0;
+    std::uint64_t carry = r.negative_ ? 1 : 0;  // -x is the complement plus 1
+    for (std::uint32_t i = 0; i < limbs; ++i) {
+        const Wide s = Wide{r.negative_ ? ~words[i] : words[i]} + carry;
+        r.small_[i] = static_cast<std::uint64_t>(s);
+        carry = static_cast<std::uint64_t>(s >> 64);
+    }
+    r.size_ = limbs;
+    r.trim();
+    return r;
+}
+
 int BigInt::bits() const noexcept {
     return size_ == 0 ? 0 : static_cast<int>(64 * size_) - std::countl_zero(data()[size_ - 1]);
 }

@@ -19,6 +19,9 @@ class BigInt {
     /// value / 2^exponent, which must be a whole number. value is finite.
     [[nodiscard]] static BigInt from_double(double value, int exponent);
 
+    /// A two's complement number of `limbs` <= 16 words, the lowest first.
+    [[nodiscard]] static BigInt from_words(const std::uint64_t* words, std::uint32_t limbs) noexcept;
+
     [[nodiscard]] int sign() const noexcept { return size_ == 0 ? 0 : negative_ ? -1 : 1; }
     /// Number of bits of the magnitude; 0 for 0.
     [[nodiscard]] int bits() const noexcept;

@@ -9,10 +9,11 @@
 // parallel vectors are d x v, (u - d) x v, d x u, u x (v + d) (the sides on which the ends of each edge lie of the
 // other), and on a line one end must be inside the other edge: one of four dot products <= 0.
 //
-// If f is identically zero (planar motion, and every degenerate one), the state changes only at roots of those
-// quadratics: the first contact is at 0 or at one of them.
+// If f is identically zero (planar motion, and every degenerate one), the state changes only where one of those vectors
+// vanishes, or on a line one of those dot products: the first contact is at 0 or at one of their roots.
 #include "ccd/exact.hpp"
 
+#include "ccd/coefficients.hpp"
 #include "ccd/filter.hpp"
 #include "ccd/polynomial.hpp"
 #include "ccd/quadratic.hpp"
@@ -21,7 +22,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <optional>
 #include <vector>
 
 namespace quadrat::ccd {
@@ -76,41 +77,43 @@ Linear operator+(const Linear& x, const Linear& y) {
     return r;
 }
 
+Linear operator-(const Linear& x, const Linear& y) {
+    Linear r;
+    for (int k = 0; k < 3; ++k) {
+        r.a[k] = x.a[k] - y.a[k];
+        r.b[k] = x.b[k] - y.b[k];
+    }
+    return r;
+}
+
+BigInt big(const Int256& x) {
+    const std::uint64_t w[4] = {static_cast<std::uint64_t>(x.lo), static_cast<std::uint64_t>(x.lo >> 64),
+                                static_cast<std::uint64_t>(x.hi), static_cast<std::uint64_t>(x.hi >> 64)};
+    return BigInt::from_words(w, 4);
+}
+
+BigInt big(const Int384& x) {
+    const std::uint64_t w[6] = {static_cast<std::uint64_t>(x.lo),  static_cast<std::uint64_t>(x.lo >> 64),
+                                static_cast<std::uint64_t>(x.mid), static_cast<std::uint64_t>(x.mid >> 64),
+                                static_cast<std::uint64_t>(x.hi),  static_cast<std::uint64_t>(x.hi >> 64)};
+    return BigInt::from_words(w, 6);
+}
+
 class ExactQuery {
   public:
     ExactQuery(ImpactKind kind, const FourPoints& start, const FourPoints& end)
-        : faces_(kind == ImpactKind::vertex_face), rough_(kind, start, end) {
-        int exponent = 1 << 20;
-        for (const FourPoints* p : {&start, &end})
-            for (const Vec3d& v : *p)
-                for (const double x : v.v)
-                    if (x != 0) exponent = std::min(exponent, lowest_bit(x));
-        const auto difference = [&](Linear& r, std::size_t i, std::size_t j) {
-            for (int k = 0; k < 3; ++k) {
-                r.a[k] = BigInt::from_double(start[i][k], exponent);
-                r.a[k] -= BigInt::from_double(start[j][k], exponent);
-                r.b[k] = BigInt::from_double(end[i][k], exponent);
-                r.b[k] -= BigInt::from_double(end[j][k], exponent);
-                r.b[k] -= r.a[k];
-            }
-        };
-        difference(x_, 1, 0);
-        difference(y_, faces_ ? 2 : 3, faces_ ? 0 : 2);
-        difference(z_, faces_ ? 3 : 2, 0);
+        : faces_(kind == ImpactKind::vertex_face),
+          start_(start),
+          end_(end),
+          exact_(kind, start, end),
+          rough_(kind, start, end) {
+        if (exact_.fits()) rough_.refine(exact_);
     }
 
     double first_contact(double tolerance) {
-        for (int k = 0; k < 3; ++k) {
-            Polynomial n;
-            cross(y_, z_, k, n);
-            for (int i = 0; i < 3; ++i) {
-                f_.c[i].add_product(n.c[i], x_.a[k]);
-                f_.c[i + 1].add_product(n.c[i], x_.b[k]);
-            }
-        }
-        f_.set_degree(3);
+        set_cubic();
         const Ignore outside = {[](void* rough, double s, double e) {
-                                    return static_cast<SideConditions*>(rough)->inside(s, e, false) == Inside::no;
+                                    return static_cast<SideConditions*>(rough)->inside(s, e) == Inside::no;
                                 },
                                 &rough_};
         std::vector<Root> roots;
@@ -118,17 +121,11 @@ class ExactQuery {
             roots.reserve(4);
             find_roots(f_, tolerance, outside, roots);
         } else {
-            roots.reserve(40);
+            roots.reserve(9);
             Root zero;
             zero.d = 1;
             if (contact_at(zero)) return 0;
-            for (int k = 0; k < 3; ++k)
-                for (int i = 0; i < count(); ++i)
-                    if (side(k, i).degree > 0) find_roots(side(k, i), tolerance, outside, roots);
-            for (int i = 0; i < count(); ++i)
-                if (overlap(i).degree > 0) find_roots(overlap(i), tolerance, outside, roots);
-            std::stable_sort(roots.begin(), roots.end(),
-                             [](const Root& a, const Root& b) { return a.lower < b.lower; });
+            collect_changes(tolerance, outside, roots);
         }
         for (const Root& root : roots)
             if (contact_at(root)) return root.lower;
@@ -138,47 +135,115 @@ class ExactQuery {
   private:
     [[nodiscard]] int count() const { return faces_ ? 3 : 4; }
 
+    // x, y, z of the cubic: A, B, C or u, v, d.
+    const Linear& vector(int i) {
+        if (!have_vectors_) {
+            have_vectors_ = true;
+            int exponent = 1 << 20;
+            for (const FourPoints* p : {&start_, &end_})
+                for (const Vec3d& v : *p)
+                    for (const double x : v.v)
+                        if (x != 0) exponent = std::min(exponent, lowest_bit(x));
+            for (std::size_t n = 0; n < 3; ++n) {
+                const VectorIds& v = query_vectors[faces_ ? 0 : 1].cubic[n];
+                for (int k = 0; k < 3; ++k) {
+                    BigInt& a = vectors_[n].a[k];
+                    BigInt& b = vectors_[n].b[k];
+                    a = BigInt::from_double(start_[v.i][k], exponent);
+                    a -= BigInt::from_double(start_[v.j][k], exponent);
+                    b = BigInt::from_double(end_[v.i][k], exponent);
+                    b -= BigInt::from_double(end_[v.j][k], exponent);
+                    b -= a;
+                }
+            }
+        }
+        return vectors_[i];
+    }
+
+    void set_cubic() {
+        if (exact_.fits()) {  // from b0, 3 b1, 3 b2, b3 to powers of t
+            const ExactCoefficients::CubicForm f = exact_.cubic();
+            f_.c[0] = big(f.b0);
+            f_.c[1] = big(f.b1 - f.b0 - f.b0 - f.b0);
+            f_.c[2] = big(f.b2 - f.b1 - f.b1 + f.b0 + f.b0 + f.b0);
+            f_.c[3] = big(f.b3 - f.b2 + f.b1 - f.b0);
+        } else {
+            for (int k = 0; k < 3; ++k) {
+                Polynomial n;
+                cross(vector(1), vector(2), k, n);
+                for (int i = 0; i < 3; ++i) {
+                    f_.c[i].add_product(n.c[i], vector(0).a[k]);
+                    f_.c[i + 1].add_product(n.c[i], vector(0).b[k]);
+                }
+            }
+        }
+        f_.set_degree(3);
+    }
+
+    // When f is zero all the time: the times at which the state may change, in order. The parallel vectors are
+    // multiples of one direction, and a multiple changes its sign only where its vector vanishes, so the roots of one
+    // component of each, any that is not zero all the time, are enough. The dot products count only if all vectors
+    // vanish all the time: if they do so at moments, those are among the roots.
+    void collect_changes(double tolerance, const Ignore& outside, std::vector<Root>& roots) {
+        bool line = true;
+        for (int i = 0; i < count(); ++i) {
+            int k = 0;
+            while (k < 3 && side(k, i).degree < 0) ++k;
+            if (k == 3) continue;
+            line = false;
+            for (int other = k + 1; other < 3 && side(k, i).degree > 0; ++other)
+                if (side(other, i).degree >= 0 && side(other, i).degree < side(k, i).degree) k = other;
+            if (side(k, i).degree > 0) find_roots(side(k, i), tolerance, outside, roots);
+        }
+        for (int i = 0; line && i < count(); ++i)
+            if (overlap(i).degree > 0) find_roots(overlap(i), tolerance, outside, roots);
+        std::stable_sort(roots.begin(), roots.end(), [](const Root& a, const Root& b) { return a.lower < b.lower; });
+    }
+
     // Component k of the i-th parallel vector.
     const Polynomial& side(int k, int i) {
-        Polynomial& g = side_[k][i];
-        if (have_side_[k][i]) return g;
-        have_side_[k][i] = true;
-        if (faces_) {
-            const Linear* v[3] = {&x_, &y_, &z_};
-            cross(*v[(i + 1) % 3], *v[(i + 2) % 3], k, g);
+        std::optional<Polynomial>& g = side_[k][i];
+        if (g) return *g;
+        g.emplace();
+        if (exact_.fits()) {
+            const ExactCoefficients::QuadraticForm q = exact_.side(k, i);
+            g->c[0] = big(q.q0);
+            g->c[1] = big(q.q1 - q.q0 - q.q0);
+            g->c[2] = big(q.q2 - q.q1 + q.q0);
+            g->set_degree(2);
+        } else if (faces_) {
+            cross(vector((i + 1) % 3), vector((i + 2) % 3), k, *g);
         } else if (i % 2 == 0) {  // u = x, v = y, d = z
-            cross(z_, i == 0 ? y_ : x_, k, g);
+            cross(vector(2), vector(i == 0 ? 1 : 0), k, *g);
         } else {  // u x v minus the one before
-            cross(x_, y_, k, g);
+            cross(vector(0), vector(1), k, *g);
             const Polynomial& one = side(k, i == 1 ? 0 : 2);
-            for (int j = 0; j < 3; ++j) g.c[j] -= one.c[j];
-            g.set_degree(2);
+            for (int j = 0; j < 3; ++j) g->c[j] -= one.c[j];
+            g->set_degree(2);
         }
-        return g;
+        return *g;
     }
 
     const Polynomial& overlap(int i) {
-        Polynomial& g = overlap_[i];
-        if (have_overlap_[i]) return g;
-        have_overlap_[i] = true;
+        std::optional<Polynomial>& g = overlap_[i];
+        if (g) return *g;
+        g.emplace();
         if (faces_) {
-            const Linear* v[3] = {&x_, &y_, &z_};
-            dot(*v[i], *v[(i + 1) % 3], g);
-            return g;
+            dot(vector(i), vector((i + 1) % 3), *g);
+            return *g;
         }
-        Linear back;  // d - u
-        for (int k = 0; k < 3; ++k) {
-            back.a[k] = z_.a[k] - x_.a[k];
-            back.b[k] = z_.b[k] - x_.b[k];
-        }
+        const Linear& u = vector(0);
+        const Linear& v = vector(1);
+        const Linear& d = vector(2);
+        const Linear back = d - u;
         // (d, d + v), (d - u, d + v - u), (d, d - u), (d + v, d + v - u)
-        dot(i == 0 || i == 2 ? z_ : i == 1 ? back : z_ + y_, i == 0 ? z_ + y_ : i == 2 ? back : back + y_, g);
-        return g;
+        dot(i == 0 || i == 2 ? d : i == 1 ? back : d + v, i == 0 ? d + v : i == 2 ? back : back + v, *g);
+        return *g;
     }
 
     int side_sign(int k, int i, const Root& root) {
         const double upper = std::min(1.0, root.lower + 0x1p-40);
-        const int s = root.narrow ? rough_.sign(k, i, root.lower, upper, true) : 0;
+        const int s = root.narrow ? rough_.sign(k, i, root.lower, upper) : 0;
         return s != 0 ? s : sign_at(side(k, i), root);
     }
 
@@ -199,13 +264,15 @@ class ExactQuery {
     }
 
     bool faces_;
+    const FourPoints& start_;
+    const FourPoints& end_;
+    ExactCoefficients exact_;
     SideConditions rough_;
-    Linear x_, y_, z_;
+    bool have_vectors_ = false;
+    Linear vectors_[3];
     Polynomial f_;
-    Polynomial side_[3][4];
-    Polynomial overlap_[4];
-    bool have_side_[3][4] = {};
-    bool have_overlap_[4] = {};
+    std::optional<Polynomial> side_[3][4];
+    std::optional<Polynomial> overlap_[4];
 };
 
 }  // namespace

@@ -13,17 +13,21 @@ namespace quadrat::ccd {
 /// Unit roundoff of double.
 inline constexpr double roundoff = 0x1p-53;
 /// Any computed value of the coplanarity cubic on [0, 1] is off by at most this many units of roundoff, times the
-/// product of the largest components of its three vectors.
-inline constexpr double cubic_steps = 160;
-/// The same for the quadratic side conditions, times the product of the largest components of their two vectors.
-inline constexpr double side_steps = 40;
+/// permanent of the largest components of its three vectors (the determinant with every term counted positive).
+inline constexpr double cubic_steps = 27;
+/// The same for a component of the quadratic side conditions, times the 2 x 2 permanent of its two vectors.
+inline constexpr double side_steps = 20;
+/// The same with coefficients that were rounded from exact integers, times the largest of them instead.
+inline constexpr double exact_cubic_steps = 18;
+inline constexpr double exact_side_steps = 12;
+/// Added to the first two against underflow of products.
+inline constexpr double underflow_floor = 0x1p-800;
 /// w . x, given w exactly, is off by at most this times |w|_1 |x|_inf.
 inline constexpr double separation_error = 6 * roundoff;
 /// Added to that error against underflow; and the error must stay below the ceiling, against overflow.
 inline constexpr double separation_floor = 0x1p-1000;
 inline constexpr double separation_ceiling = 0x1p900;
-/// Largest components must lie in this range, or products could overflow or underflow past the error bounds.
-inline constexpr double smallest_size = 0x1p-250;
+/// No component may be larger, or products could overflow and underflow reach beyond the floor.
 inline constexpr double largest_size = 0x1p250;
 
 inline constexpr double no_impact = std::numeric_limits<double>::infinity();
@@ -36,8 +40,8 @@ enum class Verdict : std::uint8_t {
     unknown,    ///< ask the exact stage
 };
 
-/// Decides one query if double precision can. On a hit `time` is never late and early by at most the tolerance.
-/// `skip_separation` when that test was made already.
+/// Decides one query if double precision, from exact coefficients where need be, can. On a hit `time` is never late and
+/// early by at most the tolerance. `skip_separation` when that test was made already.
 [[nodiscard]] Verdict filter_impact(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
                                     bool skip_separation, double& time);
 

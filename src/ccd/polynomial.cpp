@@ -84,55 +84,6 @@ bool multiple_roots(const Polynomial& f, std::vector<Root>& roots) {
     return true;
 }
 
-void bisect(Root& root, double width);
-
-// Narrows (left, right) / 2^depth, given the four coefficients of f on that interval (up to a positive factor), so that
-// right - left is at most the tolerance, usually 2^-45. A floating point guess is proved by exact signs around it.
-void narrow(Root& root, const BigInt (&b)[4], double tolerance) {
-    const Polynomial& f = *root.of;
-    int top = 0;
-    for (const BigInt& x : b) top = std::max(top, x.bits());
-    const double w[4] = {b[0].to_double(top), b[1].to_double(top), b[2].to_double(top), b[3].to_double(top)};
-    double lo = 0;
-    double hi = 1;
-    double x = 0.5;
-    for (int i = 0; i < 64 && hi - lo > 0x1p-46; ++i) {
-        const double y = 1 - x;
-        const double p = w[0] * y + w[1] * x, q = w[1] * y + w[2] * x, r = w[2] * y + w[3] * x;
-        const double pp = p * y + q * x, qq = q * y + r * x;
-        const double value = pp * y + qq * x;
-        (value * root.before > 0 ? lo : hi) = x;
-        const double step = value / (3 * (qq - pp));
-        const double next = x - step;
-        if (std::fabs(step) < 0x1p-50) break;
-        x = next > lo && next < hi ? next : 0.5 * (lo + hi);
-    }
-    constexpr unsigned fine = 46;
-    const auto guess = static_cast<std::int64_t>(std::ldexp(x, fine));
-    const BigInt base = root.n << fine;
-    for (const std::int64_t slack : {std::int64_t{1}, std::int64_t{1} << 10, std::int64_t{1} << 20}) {
-        const std::int64_t from = std::max<std::int64_t>(guess - slack, 0);
-        const std::int64_t to = std::min<std::int64_t>(guess + slack + 1, std::int64_t{1} << fine);
-        BigInt left = base + BigInt(from);
-        BigInt right = base + BigInt(to);
-        const int s = from == 0 ? root.before : sign_at_dyadic(f, left, root.depth + fine);
-        const int e = to == std::int64_t{1} << fine ? -root.before : sign_at_dyadic(f, right, root.depth + fine);
-        if (s == root.before && e == -root.before) {
-            root.n = std::move(left);
-            root.d = std::move(right);
-            root.depth += fine;
-            break;
-        }
-        if (s == 0 || e == 0) {  // the root itself
-            root.n = s == 0 ? std::move(left) : std::move(right);
-            root.d = BigInt(1) << (root.depth + fine);
-            root.of = nullptr;
-            return;
-        }
-    }
-    bisect(root, tolerance);
-}
-
 // Halves (n, d) / 2^depth around the root until it is narrower than the width, or the root itself is found.
 void bisect(Root& root, double width) {
     while ((root.d - root.n).to_double(static_cast<int>(root.depth)) > width) {
@@ -151,6 +102,89 @@ void bisect(Root& root, double width) {
     }
 }
 
+// One step towards the root of f = root.of in (n, d) / 2^depth, given the four coefficients of f there (up to a
+// positive factor): a floating point guess, proved by exact signs around it. False if it did not narrow the interval.
+bool step(Root& root, const BigInt (&b)[4]) {
+    const Polynomial& f = *root.of;
+    int top = 0;
+    for (const BigInt& x : b) top = std::max(top, x.bits());
+    const double w[4] = {b[0].to_double(top), b[1].to_double(top), b[2].to_double(top), b[3].to_double(top)};
+    double lo = 0;
+    double hi = 1;
+    double x = 0.5;
+    for (int i = 0; i < 64 && hi - lo > 0x1p-46; ++i) {
+        const double y = 1 - x;
+        const double p = w[0] * y + w[1] * x, q = w[1] * y + w[2] * x, r = w[2] * y + w[3] * x;
+        const double pp = p * y + q * x, qq = q * y + r * x;
+        const double value = pp * y + qq * x;
+        (value * root.before > 0 ? lo : hi) = x;
+        const double change = value / (3 * (qq - pp));
+        const double next = x - change;
+        if (std::fabs(change) < 0x1p-50) break;
+        x = next > lo && next < hi ? next : 0.5 * (lo + hi);
+    }
+    constexpr unsigned fine = 46;
+    const auto guess = static_cast<std::int64_t>(std::ldexp(x, fine));
+    const BigInt base = root.n << fine;
+    const BigInt width = root.d - root.n;
+    for (const std::int64_t slack :
+         {std::int64_t{1}, std::int64_t{1} << 10, std::int64_t{1} << 20, std::int64_t{1} << 30}) {
+        const std::int64_t from = std::max<std::int64_t>(guess - slack, 0);
+        const std::int64_t to = std::min<std::int64_t>(guess + slack + 1, std::int64_t{1} << fine);
+        BigInt left = base;
+        left.add_product(width, BigInt(from));
+        BigInt right = base;
+        right.add_product(width, BigInt(to));
+        const int s = from == 0 ? root.before : sign_at_dyadic(f, left, root.depth + fine);
+        const int e = to == std::int64_t{1} << fine ? -root.before : sign_at_dyadic(f, right, root.depth + fine);
+        if (s == root.before && e == -root.before) {
+            root.n = std::move(left);
+            root.d = std::move(right);
+            root.depth += fine;
+            return true;
+        }
+        if (s == 0 || e == 0) {  // the root itself
+            root.n = s == 0 ? std::move(left) : std::move(right);
+            root.d = BigInt(1) << (root.depth + fine);
+            root.of = nullptr;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Narrows an interval of one unit of 2^-depth, whose coefficients are known, to the tolerance, usually to 2^-45.
+void narrow(Root& root, const BigInt (&b)[4], double tolerance) {
+    step(root, b);
+    if (root.of) bisect(root, tolerance);
+}
+
+// Narrows any interval to the width.
+void narrow(Root& root, double width) {
+    const Polynomial& f = *root.of;
+    for (int i = 0; i < 4 && root.of; ++i) {
+        if ((root.d - root.n).to_double(static_cast<int>(root.depth)) <= width) return;
+        // 3 f(l, l, l), 3 f(l, l, r), 3 f(l, r, r), 3 f(r, r, r) of the polar form, times 2^(3 depth).
+        const BigInt& l = root.n;
+        const BigInt& r = root.d;
+        const BigInt c0 = (f.c[0] << 1) + f.c[0];
+        const BigInt c3 = (f.c[3] << 1) + f.c[3];
+        BigInt b[4];
+        for (int j = 0; j < 4; ++j) {
+            const BigInt& x = j < 3 ? l : r;
+            const BigInt& y = j < 2 ? l : r;
+            const BigInt& z = j < 1 ? l : r;
+            const BigInt xy = x * y;
+            b[j] = c0 << (3 * root.depth);
+            b[j] += (f.c[1] * (x + y + z)) << (2 * root.depth);
+            b[j] += (f.c[2] * (xy + (x + y) * z)) << root.depth;
+            b[j].add_product(c3, xy * z);
+        }
+        if (!step(root, b)) break;
+    }
+    if (root.of) bisect(root, width);
+}
+
 void finish(Root& r) {
     r.narrow = !r.of || (r.d - r.n).to_double(static_cast<int>(r.depth)) < 0x1p-41;
     r.lower = lower_double(r.n, r.of ? BigInt(1) << r.depth : r.d);
@@ -164,8 +198,9 @@ struct Isolation {
     std::size_t first;
     bool checked = false;  // f is known to have only simple roots
 
-    // All roots, if those of the derivative separate them well: between two neighbouring critical points f is monotone, and its sign
-    // at a critical point is that of the linear remainder f mod f'. Saves halving down to a close pair of roots. f has no multiple roots.
+    // All roots, if those of the derivative separate them well: between two neighbouring critical points f is monotone,
+    // and its sign at a critical point is that of the linear remainder f mod f'. Saves halving down to a close pair of
+    // roots. f has no multiple roots.
     bool by_critical_points() {
         struct Point {
             BigInt left, right;  // dyadic, around the critical point, with the same sign of f
@@ -200,7 +235,8 @@ struct Isolation {
                 p.left = BigInt(std::max<std::int64_t>(k - 2, 0));
                 p.right = BigInt(std::min<std::int64_t>(k + 3, std::int64_t{1} << 50));
             }
-            if (p.sign == 0 || sign_at_dyadic(f, p.left, p.depth) != p.sign || sign_at_dyadic(f, p.right, p.depth) != p.sign)
+            if (p.sign == 0 || sign_at_dyadic(f, p.left, p.depth) != p.sign ||
+                sign_at_dyadic(f, p.right, p.depth) != p.sign)
                 return false;
             points.push_back(std::move(p));
         }
@@ -219,7 +255,7 @@ struct Isolation {
             r.d = b.left << (r.depth - b.depth);
             const BigInt one = BigInt(1) << r.depth;
             if (ignore(lower_double(r.n, one), std::min(1.0, lower_double(r.d, one) * (1 + 0x1p-45)))) continue;
-            bisect(r, std::min(tolerance, 0x1p-42));
+            narrow(r, std::min(tolerance, 0x1p-42));
             finish(r);
             roots.push_back(std::move(r));
         }
@@ -271,6 +307,19 @@ struct Isolation {
         return open_interval(right, odd, depth + 1);
     }
 };
+
+// Whether g is a multiple of f.
+bool proportional(const Polynomial& g, const Polynomial& f) {
+    if (&g == &f) return true;
+    if (g.degree != f.degree) return false;
+    const BigInt& p = g.c[g.degree];
+    const BigInt& q = f.c[f.degree];
+    for (int i = 0; i < g.degree; ++i)
+        if (g.c[i].sign() * p.sign() != f.c[i].sign() * q.sign()) return false;
+    for (int i = 0; i < g.degree; ++i)
+        if ((g.c[i] * q - f.c[i] * p).sign() != 0) return false;
+    return true;
+}
 
 // Where the root of f = root.of stands relative to x = n / d: -1 root < x, 0 equal, 1 root > x.
 int compare_root(const Root& root, const BigInt& n, const BigInt& d) {
@@ -357,6 +406,7 @@ int sign_at(const Polynomial& g, const BigInt& n, const BigInt& d) {
 int sign_at(const Polynomial& g, const Root& root) {
     if (g.degree <= 0) return g.degree < 0 ? 0 : g.c[0].sign();
     if (!root.of) return sign_at(g, root.n, root.d);
+    if (proportional(g, *root.of)) return 0;
     // Bernstein coefficients of g on the interval: if they agree, that is the sign.
     const int s = sign_at_dyadic(g, root.n, root.depth);
     if (s != 0 && s == sign_at_dyadic(g, root.d, root.depth)) {

@@ -1,6 +1,7 @@
 #include "ccd/oracle.hpp"
 
 #include <array>
+#include <optional>
 
 namespace quadrat::test {
 namespace {
@@ -142,6 +143,98 @@ struct Scene {
     }
 };
 
+struct Contact {
+    Rational from, to;
+};
+
+// Whether the features touch where f vanishes, by signs of polynomials at its roots.
+class Conditions {
+  public:
+    explicit Conditions(const Scene& scene) : sides_(scene.kind == ImpactKind::vertex_face ? 3 : 4) {
+        for (std::size_t i = 0; i < sides_; ++i)
+            for (std::size_t j = i; j < sides_; ++j)
+                products_.push_back(interpolate(4, [&](const Rational& t) {
+                    const auto n = scene.normals(t);
+                    return dot(n[i], n[j]);
+                }));
+        for (std::size_t i = 0; i < sides_; ++i) {
+            overlaps_.push_back(interpolate(2, [&](const Rational& t) { return scene.overlaps(t)[i]; }));
+            for (std::size_t k = 0; k < 3; ++k)
+                components_.push_back(interpolate(2, [&](const Rational& t) { return scene.normals(t)[i][k]; }));
+        }
+    }
+
+    // The polynomials at whose roots a planar configuration may change.
+    [[nodiscard]] std::vector<Poly> all() const {
+        std::vector<Poly> r = components_;
+        r.insert(r.end(), overlaps_.begin(), overlaps_.end());
+        return r;
+    }
+
+    // sign_of(p) is the sign of p at the time in question.
+    template <class Sign>
+    [[nodiscard]] bool contact(Sign&& sign_of) const {
+        bool line = true;
+        std::size_t k = 0;
+        for (std::size_t i = 0; i < sides_; ++i)
+            for (std::size_t j = i; j < sides_; ++j, ++k) {
+                const int s = sign_of(products_[k]);
+                if (s < 0) return false;  // two normals are opposite
+                if (i == j && s != 0) line = false;
+            }
+        if (!line) return true;
+        for (const Poly& p : overlaps_)
+            if (sign_of(p) <= 0) return true;
+        return false;
+    }
+
+  private:
+    std::size_t sides_;
+    std::vector<Poly> products_;  // of pairs of normals; squares: zero if the normal is
+    std::vector<Poly> overlaps_;
+    std::vector<Poly> components_;
+};
+
+// The first root of f in [0, 1] with contact, to within 1e-12.
+std::optional<Contact> first_contact(const Poly& f, const Conditions& conditions) {
+    const auto roots = sequence(f, derivative(f));
+    // A little beyond [0, 1], so that the ends are no roots; roots outside do not count.
+    Rational below(-1), above(2);
+    while (value(f, below) == 0) below -= 1;
+    while (value(f, above) == 0) above += 1;
+    std::vector<Contact> stack = {{below, above}};
+    const Rational width = Rational(1, 1000000) / 1000000;
+    while (!stack.empty()) {
+        Contact i = stack.back();
+        stack.pop_back();
+        const auto middle = [&] {
+            Rational m = (i.from + i.to) / 2;
+            while (value(f, m) == 0) m = (m + i.to) / 2;
+            return m;
+        };
+        const int count = changes(roots, i.from) - changes(roots, i.to);
+        if (count == 0) continue;
+        if (count > 1) {
+            const Rational m = middle();
+            stack.push_back({m, i.to});
+            stack.push_back({i.from, m});
+            continue;
+        }
+        const auto sign_of = [&](const Poly& p) { return tarski(f, p, i.from, i.to); };
+        if (sign_of({Rational(0), Rational(1)}) < 0 || sign_of({Rational(1), Rational(-1)}) < 0) continue;
+        if (!conditions.contact(sign_of)) continue;
+        while (i.to - i.from > width) {
+            const Rational m = middle();
+            const bool crossing = sign(value(f, i.from)) != sign(value(f, i.to));
+            const bool left = crossing ? sign(value(f, m)) != sign(value(f, i.from))
+                                       : changes(roots, i.from) != changes(roots, m);
+            (left ? i.to : i.from) = m;
+        }
+        return i;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 OracleAnswer oracle(ImpactKind kind, const FourPoints& start, const FourPoints& end) {
@@ -153,76 +246,20 @@ OracleAnswer oracle(ImpactKind kind, const FourPoints& start, const FourPoints& 
         }
     OracleAnswer answer;
     const Poly f = interpolate(3, [&](const Rational& t) { return scene.volume(t); });
-    if (f.empty()) {
-        answer.planar = true;
+    const Conditions conditions(scene);
+    answer.planar = f.empty();
+    if (!answer.planar) {
+        if (const auto c = first_contact(f, conditions)) answer = {false, true, c->from, c->to};
         return answer;
     }
-    const std::size_t sides = kind == ImpactKind::vertex_face ? 3 : 4;
-    std::vector<Poly> products;  // of pairs of normals: none may be negative; squares: all zero on a line
-    for (std::size_t i = 0; i < sides; ++i)
-        for (std::size_t j = i; j < sides; ++j)
-            products.push_back(interpolate(4, [&](const Rational& t) {
-                const auto n = scene.normals(t);
-                return dot(n[i], n[j]);
-            }));
-    std::vector<Poly> overlaps;
-    for (std::size_t i = 0; i < sides; ++i)
-        overlaps.push_back(interpolate(2, [&](const Rational& t) { return scene.overlaps(t)[i]; }));
-
-    const auto roots = sequence(f, derivative(f));
-    // The only root of f in (a, b], neither end a root: its contact.
-    const auto contact = [&](const Rational& a, const Rational& b) {
-        bool line = true;
-        std::size_t k = 0;
-        for (std::size_t i = 0; i < sides; ++i)
-            for (std::size_t j = i; j < sides; ++j, ++k) {
-                const int s = tarski(f, products[k], a, b);
-                if (s < 0) return false;
-                if (i == j && s != 0) line = false;
-            }
-        if (!line) return true;
-        for (const Poly& p : overlaps)
-            if (tarski(f, p, a, b) <= 0) return true;
-        return false;
-    };
-    // Everything in [0, 1], a little beyond so that the ends are no roots; roots outside do not count.
-    struct Interval {
-        Rational a, b;
-        bool single = false;
-    };
-    Rational below(-1), above(2);
-    while (value(f, below) == 0) below -= 1;
-    while (value(f, above) == 0) above += 1;
-    std::vector<Interval> stack = {{below, above}};
-    const Rational width = Rational(1, 1000000) / 1000000;
-    while (!stack.empty()) {
-        const Interval i = stack.back();
-        stack.pop_back();
-        const int count = i.single ? 1 : changes(roots, i.a) - changes(roots, i.b);
-        if (count == 0) continue;
-        if (count == 1 && i.b - i.a > width &&
-            sign(value(f, i.a)) != sign(value(f, i.b))) {  // plain bisection from here on
-            Rational m = (i.a + i.b) / 2;
-            while (value(f, m) == 0) m = (m + i.b) / 2;
-            const bool left = sign(value(f, m)) != sign(value(f, i.a));
-            stack.push_back({left ? i.a : m, left ? m : i.b, true});
-            continue;
-        }
-        if (count > 1 || i.b - i.a > width) {
-            Rational m = (i.a + i.b) / 2;
-            while (value(f, m) == 0) m = (m + i.b) / 2;
-            stack.push_back({m, i.b});
-            stack.push_back({i.a, m});
-            continue;
-        }
-        // In [0, 1]? t and 1 - t at the root.
-        if (tarski(f, {Rational(0), Rational(1)}, i.a, i.b) < 0 || tarski(f, {Rational(1), Rational(-1)}, i.a, i.b) < 0)
-            continue;
-        if (!contact(i.a, i.b)) continue;
+    if (conditions.contact([](const Poly& p) { return p.empty() ? 0 : sign(p[0]); })) {
         answer.hit = true;
-        answer.from = i.a;
-        answer.to = i.b;
         return answer;
+    }
+    for (const Poly& p : conditions.all()) {
+        if (p.size() < 2) continue;
+        const auto c = first_contact(p, conditions);
+        if (c && (!answer.hit || c->from < answer.from)) answer = {true, true, c->from, c->to};
     }
     return answer;
 }

@@ -1,6 +1,6 @@
 // An independent answer to "do they meet, and when": rational numbers, the cubic by interpolation, roots by Sturm
-// sequences, signs at roots by Sturm-Tarski queries, inside conditions by products of normals. Slow, and sharing
-// nothing with src/ccd. Not for motion that stays coplanar all the time: `planar` tells.
+// sequences, signs at roots by Sturm-Tarski queries, inside conditions by products of normals. Motion that stays
+// coplanar is asked at the roots of every component of every normal. Slow, and sharing nothing with src/ccd.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>
@@ -15,7 +15,7 @@ using Rational = boost::multiprecision::cpp_rational;
 using Poly = std::vector<Rational>;  ///< coefficients, lowest first; no zeros at the end
 
 struct OracleAnswer {
-    bool planar = false;  ///< not decided
+    bool planar = false;  ///< the four points are coplanar all the time
     bool hit = false;
     Rational from, to;  ///< the first contact is in [from, to], narrower than 1e-12
 };
