@@ -133,16 +133,6 @@ inline Vec3d highest(const Mesh& mesh) {
     return hi;
 }
 
-/// The mesh of a file, or a knot, moved so that its middle is the origin and its longest side is 1.
-inline Mesh mesh_or_knot(const std::string& path) {
-    Mesh mesh = path.empty() ? knot(600, 72) : quadrat::io::read_mesh(path);
-    const Vec3d lo = lowest(mesh), hi = highest(mesh);
-    const Vec3d size = hi - lo, middle = 0.5 * (lo + hi);
-    const double scale = 1 / std::max({size[0], size[1], size[2]});
-    for (Vec3d& v : mesh.vertices) v = scale * (v - middle);
-    return mesh;
-}
-
 struct Camera {
     Vec3d eye{0.6, 0.9, 1.6}, target{0, 0, 0}, up{0, 1, 0};
     double view = 0.62;  ///< height of the picture at distance 1
@@ -213,11 +203,34 @@ inline Vec3d backdrop(double x, double y) {
     return mix(color(0xF4F3EF), color(0xC9CDD2), smooth(0, 0.6, d));
 }
 
-/// Arguments of these programs: [OUT.png [MESH]]. Without any they run small and only check themselves.
+/// Arguments of these programs: [OUT.png [MESH [UP [RESOLUTION]]]], where UP is the axis that is up in the file, y or
+/// z. Without any they run small and only check themselves.
 struct Arguments {
-    std::string out, mesh;
+    std::string out, mesh, up;
+    std::uint32_t resolution = 0;
+
     [[nodiscard]] bool small() const { return out.empty(); }
-    Arguments(int count, char** values) : out(count > 1 ? values[1] : ""), mesh(count > 2 ? values[2] : "") {}
+    /// The resolution asked for, or one of these.
+    [[nodiscard]] std::uint32_t cells(std::uint32_t if_small, std::uint32_t if_drawn) const {
+        return small() ? if_small : resolution ? resolution : if_drawn;
+    }
+    /// The mesh of the file, or a knot; its middle becomes the origin, its longest side 1, and y is up.
+    [[nodiscard]] Mesh read_mesh() const {
+        Mesh result = mesh.empty() ? knot(600, 72) : quadrat::io::read_mesh(mesh);
+        if (up == "z")
+            for (Vec3d& v : result.vertices) v = {v[1], v[2], v[0]};
+        const Vec3d lo = lowest(result), hi = highest(result);
+        const Vec3d size = hi - lo, middle = 0.5 * (lo + hi);
+        const double scale = 1 / std::max({size[0], size[1], size[2]});
+        for (Vec3d& v : result.vertices) v = scale * (v - middle);
+        return result;
+    }
+    Arguments(int count, char** values) {
+        if (count > 1) out = values[1];
+        if (count > 2) mesh = values[2];
+        if (count > 3) up = values[3];
+        if (count > 4) resolution = static_cast<std::uint32_t>(std::stoul(values[4]));
+    }
 };
 
 }  // namespace example
