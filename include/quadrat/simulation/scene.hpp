@@ -62,6 +62,7 @@ struct Phase {
     double stiffness = 0;                ///< k: Pa for Tait, N m / kg for the ideal gas; 0: from the sound speed
     double gamma = 7;                    ///< Tait's exponent
     double tension = 0;                  ///< sigma against other phases and free surfaces (eq. 9), N / m
+    bool negative_pressure = false;      ///< below the rest density too; free surfaces then pull particles into clumps
     double particle_mass = 0;            ///< kg; 0: rest_density spacing^D
     double support = 0;                  ///< metres; 0: the scene's. Phases may differ (support per particle)
 };
@@ -182,6 +183,7 @@ struct Scene {
     std::vector<RigidBody> bodies = {};
     std::vector<SceneCloth> cloths = {};
 
+    bool general_loops = false;    ///< never the vector loops; for comparison
     double jitter = 0;             ///< random displacement of lattice points, in spacings
     std::uint64_t seed = 1;        ///< of the jitter
     double end_time = 1;           ///< seconds; what a command runs to

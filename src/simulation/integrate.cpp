@@ -1,0 +1,130 @@
+// Time: leap-frog (Onderik & Durikovic 2008, eq. 11) in the form that stays second order when the step changes,
+// v(t + dt_new / 2) = v(t - dt_old / 2) + (dt_old + dt_new) / 2 a(t) (the paper's eq. 13 does not fit its eq. 11), the
+// Courant step (eq. 12), and what walls do to particles that reach them.
+#include "simulation/integrate.hpp"
+
+#include <quadrat/error.hpp>
+
+#include "base/parallel.hpp"
+#include "simulation/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace quadrat::simulation {
+namespace {
+
+// Inelastic response with wet friction: a particle behind a wall is put back onto it and loses its speed into it; one
+// that is nearer than half a spacing slows down along it. Returns whether it was behind.
+bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
+    const float d = w.normal[0] * x[0] + w.normal[1] * x[1] + w.normal[2] * x[2] - w.offset;
+    if (!(d < 0.5f * spacing)) return false;
+    const float into = w.normal[0] * v[0] + w.normal[1] * v[1] + w.normal[2] * v[2];
+    const float keep = std::exp(-w.friction * dt);
+    const bool behind = d < 0;
+    const float out = behind && into < 0 ? -w.restitution * into : into;
+    for (int k = 0; k < 3; ++k) {
+        const float n = w.normal[static_cast<std::size_t>(k)];
+        v[k] = keep * (v[k] - into * n) + out * n;
+        if (behind) x[k] -= d * n;
+    }
+    return behind;
+}
+
+}  // namespace
+
+float courant_limit(const State& s, std::size_t i) {
+    const PhaseData& f = s.phases[s.p.phase[i]];
+    const float half = 0.5f * s.support_of(i);
+    const Vec3f& v = s.p.v[i];
+    const Vec3f& a = s.p.a[i];
+    const float speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    const float acceleration = std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    const auto alpha = static_cast<float>(s.courant);
+    float dt = alpha * half / (f.sound_speed + speed);
+    // Two more that every explicit scheme has: by force and by viscosity (Monaghan 1992; Morris et al. 1997).
+    if (acceleration > 0) dt = std::min(dt, 0.25f * std::sqrt(half / acceleration));
+    if (f.viscosity > 0) dt = std::min(dt, 0.125f * half * half * f.rest_density / f.viscosity);
+    return dt;
+}
+
+double courant_step(const State& s) {
+    return base::parallel_reduce(
+        s.executor, s.p.size(), 8 * grain, s.largest_step,
+        [&](std::size_t begin, std::size_t end) {
+            double least = s.largest_step;
+            for (std::size_t i = begin; i < end; ++i) least = std::min(least, double{courant_limit(s, i)});
+            return least;
+        },
+        [](double a, double b) { return std::min(a, b); });
+}
+
+void wrap(const State& s, Vec3f& x) {
+    for (int k = 0; k < 3; ++k) {
+        const float l = s.period[static_cast<std::size_t>(k)];
+        if (!(l > 0)) continue;
+        const auto lo = static_cast<float>(s.scene.domain.box.lo[k]);
+        if (x[k] < lo) x[k] += l;
+        if (x[k] >= lo + l) x[k] -= l;
+    }
+}
+
+std::uint64_t meet_walls(State& s, std::size_t begin, std::size_t end, double dt) {
+    std::uint64_t met = 0;
+    const auto spacing = static_cast<float>(s.spacing);
+    for (std::size_t i = begin; i < end; ++i)
+        for (const Wall& w : s.walls) met += meet_wall(w, spacing, static_cast<float>(dt), s.p.x[i], s.p.v[i]);
+    return met;
+}
+
+void move_particles(State& s, double dt) {
+    const Timer timer(s.seconds.integrate);
+    const std::size_t n = s.p.size();
+    const bool keep = !s.solids.empty() || !s.cloths.empty();
+    s.before.resize(keep ? n : 0);
+    const auto step = static_cast<float>(dt);
+    s.contacts += base::parallel_reduce(
+        s.executor, n, grain, std::uint64_t{0},
+        [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                if (keep) s.before[i] = s.p.x[i];
+                for (int k = 0; k < 3; ++k) leap_frog(s.p.x[i][k], s.p.v[i][k], s.p.a[i][k], s.p.dt[i], step);
+                s.p.dt[i] = step;
+            }
+            const std::uint64_t met = meet_walls(s, begin, end, dt);
+            if (s.periodic())
+                for (std::size_t i = begin; i < end; ++i) wrap(s, s.p.x[i]);
+            return met;
+        },
+        [](std::uint64_t a, std::uint64_t b) { return a + b; });
+}
+
+void guard(const State& s) {
+    double extent = 0;
+    for (int k = 0; k < s.dimension; ++k)
+        extent = std::max({extent, std::abs(s.scene.domain.box.lo[k]), std::abs(s.scene.domain.box.hi[k])});
+    const auto far = static_cast<float>(1e4 * extent);
+    const auto fast = static_cast<float>(100 * std::max(s.expected_speed, s.sound_speed));
+    constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+    const std::size_t bad = base::parallel_reduce(
+        s.executor, s.p.size(), 8 * grain, none,
+        [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                for (int k = 0; k < 3; ++k)
+                    if (!(std::abs(s.p.x[i][k]) <= far && std::abs(s.p.v[i][k]) <= fast)) return i;
+            return none;
+        },
+        [](std::size_t a, std::size_t b) { return std::min(a, b); });
+    if (bad == none) return;
+    const Vec3f& v = s.p.v[bad];
+    const float speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    throw Error(ErrorKind::bad_value,
+                std::string(std::isfinite(speed) ? "the simulation blew up: particle " : "not a number: particle ") +
+                    std::to_string(s.p.id[bad]) + " at " + std::to_string(s.time) + " s, speed " +
+                    std::to_string(speed) + " m/s; try a smaller step or a lower stiffness",
+                {.index = s.p.id[bad]});
+}
+
+}  // namespace quadrat::simulation

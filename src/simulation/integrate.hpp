@@ -1,0 +1,21 @@
+// One step of leap-frog for one coordinate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quadrat::simulation {
+
+/// v is that of half a step (dt_old / 2) ago and becomes that of half a step (dt / 2) from now; x moves by dt. Second
+/// order also when the steps differ. dt_old = 0 starts from a velocity of the same time as x.
+template <class T>
+inline void leap_frog(T& x, T& v, T a, T dt_old, T dt) {
+    v += T(0.5) * (dt_old + dt) * a;
+    x += dt * v;
+}
+
+struct State;
+[[nodiscard]] float courant_limit(const State& s, std::size_t i);
+void move_particles(State& s, double dt);
+
+}  // namespace quadrat::simulation

@@ -1,0 +1,300 @@
+// From a scene to particles at time 0. The preset: where the scene names no sound speed, it is ten times the largest
+// speed to be expected, which keeps density within about 1 % (Monaghan 1994); the stiffness follows from it, and the
+// step from eq. 12 of Onderik & Durikovic 2008. The expected speed is that of a free fall over the height of what may
+// fall, or of what the scene sends in.
+#include <quadrat/error.hpp>
+
+#include "simulation/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quadrat::simulation {
+namespace {
+
+double norm(const Vec3d& v) {
+    return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+// A fixed sequence for a seed (SplitMix64), the same on every machine; uniform in [-0.5, 0.5).
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    double operator()() {
+        std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+        return static_cast<double>((z ^ z >> 31) >> 11) * 0x1p-53 - 0.5;
+    }
+
+  private:
+    std::uint64_t state_;
+};
+
+// How high the highest fluid stands above the lowest place of the domain or of the fluid itself, along gravity.
+double fall_height(const Scene& s) {
+    const double g = norm(s.gravity);
+    if (g == 0) return 0;
+    double highest = -1e300, lowest = 1e300;
+    const auto take = [&](const Vec3d& p, bool top) {
+        const double height = -(p[0] * s.gravity[0] + p[1] * s.gravity[1] + p[2] * s.gravity[2]) / g;
+        if (top) highest = std::max(highest, height);
+        lowest = std::min(lowest, height);
+    };
+    for (const FluidBlock& b : s.blocks) take(b.box.lo, true), take(b.box.hi, true);
+    for (const FluidParticles& f : s.particles)
+        for (const Vec3d& p : f.positions) take(p, true);
+    for (const Emitter& e : s.emitters) take(e.position, true);
+    if (highest < lowest) return 0;
+    Vec3d bottom = s.domain.box.lo;  // the corner that lies deepest, where a wall holds the fluid
+    bool walled = true;
+    for (std::size_t k = 0; k < 3; ++k) {
+        const double down = s.gravity[static_cast<int>(k)];
+        if (down > 0) bottom[static_cast<int>(k)] = s.domain.box.hi[static_cast<int>(k)];
+        if (down != 0 && (s.domain.periodic[k] || s.domain.open[2 * k + (down > 0)])) walled = false;
+    }
+    if (walled) take(bottom, false);
+    return highest - lowest;
+}
+
+double given_speed(const Scene& s) {
+    double speed = 0;
+    for (const FluidBlock& b : s.blocks) speed = std::max(speed, norm(b.velocity));
+    for (const FluidParticles& f : s.particles)
+        for (const Vec3d& v : f.velocities) speed = std::max(speed, norm(v));
+    for (const Emitter& e : s.emitters) speed = std::max(speed, e.speed);
+    for (const RigidBody& b : s.bodies)
+        if (b.motion != BodyMotion::fixed) speed = std::max(speed, norm(b.velocity));
+    return speed;
+}
+
+void add_walls(State& s) {
+    const Domain& d = s.scene.domain;
+    const auto add = [&](const Vec3d& n, double offset, const SurfaceResponse& r) {
+        const double length = norm(n);
+        s.walls.push_back(
+            {{static_cast<float>(n[0] / length), static_cast<float>(n[1] / length), static_cast<float>(n[2] / length)},
+             static_cast<float>(offset),
+             static_cast<float>(r.restitution),
+             static_cast<float>(r.friction)});
+    };
+    for (std::size_t k = 0; k < static_cast<std::size_t>(s.dimension); ++k) {
+        const int axis = static_cast<int>(k);
+        if (d.periodic[k]) {
+            s.period[k] = static_cast<float>(d.box.hi[axis] - d.box.lo[axis]);
+            continue;
+        }
+        Vec3d n = {};
+        n[axis] = 1;
+        if (!d.open[2 * k]) add(n, d.box.lo[axis], d.response);
+        n[axis] = -1;
+        if (!d.open[2 * k + 1]) add(n, -d.box.hi[axis], d.response);
+    }
+    for (const WallPlane& w : d.planes) add(w.normal, w.offset, w.response);
+}
+
+void derive_phases(State& s) {
+    const Scene& c = s.scene;
+    const double volume = std::pow(s.spacing, s.dimension);
+    double longest = 0, first_volume = 0;
+    s.sound_speed = 0;
+    for (const Phase& p : c.phases) {
+        PhaseData d = {};
+        const double mass = p.particle_mass > 0 ? p.particle_mass : p.rest_density * volume;
+        double speed = p.sound_speed > 0 ? p.sound_speed : 10 * s.expected_speed;
+        double stiffness = p.stiffness;
+        if (c.solver == SolverKind::ideal_gas) {  // c^2 = k
+            if (stiffness > 0)
+                speed = std::sqrt(stiffness);
+            else
+                stiffness = speed * speed;
+        } else {  // c^2 = gamma k / rho0
+            if (stiffness > 0)
+                speed = std::sqrt(p.gamma * stiffness / p.rest_density);
+            else
+                stiffness = speed * speed * p.rest_density / p.gamma;
+        }
+        const double support = p.support > 0 ? p.support : s.support;
+        d.mass = static_cast<float>(mass);
+        d.rest_density = static_cast<float>(p.rest_density);
+        d.volume = static_cast<float>(mass / p.rest_density);
+        d.stiffness = static_cast<float>(stiffness);
+        d.gamma = static_cast<float>(p.gamma);
+        d.sound_speed = static_cast<float>(speed);
+        d.viscosity = static_cast<float>(p.viscosity);
+        d.artificial = static_cast<float>(p.artificial_viscosity);
+        d.tension = static_cast<float>(p.tension);
+        d.support = static_cast<float>(support);
+        d.negative_pressure = p.negative_pressure;
+        s.phases.push_back(d);
+        s.sound_speed = std::max(s.sound_speed, speed);
+        longest = std::max(longest, support);
+        s.tension = s.tension || p.tension > 0;
+        if (first_volume == 0) first_volume = mass / p.rest_density;
+        s.number_density = s.number_density && std::abs(mass / p.rest_density - first_volume) < 1e-6 * first_volume;
+        s.same_support = s.same_support && support == s.support;
+    }
+    for (std::size_t i = 0; i < c.particles.size(); ++i)
+        for (const double h : c.particles[i].supports) {
+            longest = std::max(longest, h);
+            s.same_support = s.same_support && h == s.support;
+        }
+    if (!s.same_support || c.kernel == KernelKind::paper) s.number_density = false;
+    s.largest_support = static_cast<float>(longest);
+    if (!s.same_support && c.solver == SolverKind::incompressible)
+        throw Error(ErrorKind::unsupported, "the incompressible solver needs one support for all",
+                    {.field = "/support"});
+}
+
+// With a few dozen neighbours the sum over a lattice at rest is not quite the integral: what to multiply W by so that
+// it has the rest density and the fluid starts without pressure.
+double calibrate(const Kernel& kernel, const State& s) {
+    const double edge = std::pow(double{s.phases[0].volume}, 1.0 / s.dimension);
+    const int reach = static_cast<int>(s.support / edge) + 1;
+    double sum = 0;
+    for (int z = s.dimension == 3 ? -reach : 0; z <= (s.dimension == 3 ? reach : 0); ++z)
+        for (int y = -reach; y <= reach; ++y)
+            for (int x = -reach; x <= reach; ++x) sum += kernel.value(edge * std::sqrt(x * x + y * y + z * z));
+    return 1 / (sum * double{s.phases[0].volume});
+}
+
+}  // namespace
+
+void Particles::resize(std::size_t n) {
+    each([n](auto& array) { array.resize(n); });
+}
+
+void derive_constants(State& s) {
+    const Scene& c = s.scene;
+    s.dimension = c.dimension;
+    s.spacing = c.spacing;
+    s.support = c.support > 0 ? c.support : (c.dimension == 2 ? 2.4 : 2.0) * c.spacing;
+    s.expected_speed = c.expected_speed;
+    if (s.expected_speed == 0) s.expected_speed = std::sqrt(2 * norm(c.gravity) * fall_height(c)) + given_speed(c);
+    if (s.expected_speed == 0) s.expected_speed = 1;
+    s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.4 : 0.25;
+    s.largest_step = c.stepping.largest > 0 ? c.stepping.largest : c.frame_interval;
+    s.number_density = s.same_support = true;
+    s.tension = false;
+    derive_phases(s);
+    add_walls(s);
+    for (std::size_t k = 0; k < 3; ++k)
+        if (s.period[k] > 0 && s.period[k] < 2 * s.largest_support)
+            throw Error(ErrorKind::bad_value, "a periodic axis must be longer than twice the support",
+                        {.field = "/domain/box"});
+    KernelFunction density = KernelFunction::poly6, force = KernelFunction::spiky;
+    if (c.kernel == KernelKind::wendland_c2) density = force = KernelFunction::wendland_c2;
+    if (c.kernel == KernelKind::cubic_spline) density = force = KernelFunction::cubic_spline;
+    s.calibration = s.number_density ? calibrate(Kernel(density, s.dimension, s.support), s) : 1;
+    s.density_kernel = KernelTable(density, s.dimension, s.calibration);
+    s.force_kernel = KernelTable(force, s.dimension, s.calibration);
+    s.viscosity_kernel = KernelTable(KernelFunction::viscosity, s.dimension, 1);
+    s.colour_kernel = KernelTable(KernelFunction::poly6, s.dimension, 1);
+    s.density_wall = WallTable(density, s.dimension);
+    s.force_wall = WallTable(force, s.dimension);
+}
+
+void add_particle(State& s, const Vec3d& x, const Vec3d& v, std::uint32_t phase, double support) {
+    Particles& p = s.p;
+    p.x.push_back({{static_cast<float>(x[0]), static_cast<float>(x[1]), static_cast<float>(x[2])}});
+    p.v.push_back({{static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])}});
+    p.a.push_back({});
+    p.rho.push_back(s.phases[phase].rest_density);
+    p.p.push_back(0);
+    if (!s.same_support) p.h.push_back(static_cast<float>(support));
+    p.phase.push_back(static_cast<std::uint8_t>(phase));
+    p.id.push_back(s.next_id++);
+    p.kappa.push_back(0);
+    p.kappa_v.push_back(0);
+    p.level.push_back(0);
+    p.dt.push_back(0);
+}
+
+void set_up(State& s) {
+    const Scene& c = s.scene;
+    derive_constants(s);
+    Random random(c.seed);
+    for (const FluidBlock& b : c.blocks) {
+        std::size_t count[3] = {1, 1, 1};
+        for (int k = 0; k < s.dimension; ++k) {
+            count[k] = b.count[static_cast<std::size_t>(k)];
+            if (count[k] == 0)
+                count[k] = static_cast<std::size_t>(std::max(1.0, std::round((b.box.hi[k] - b.box.lo[k]) / s.spacing)));
+        }
+        for (std::size_t z = 0; z < count[2]; ++z)
+            for (std::size_t y = 0; y < count[1]; ++y)
+                for (std::size_t x = 0; x < count[0]; ++x) {
+                    const std::size_t at[3] = {x, y, z};
+                    Vec3d p = {};
+                    for (int k = 0; k < s.dimension; ++k) {
+                        const double share = (static_cast<double>(at[k]) + 0.5) / static_cast<double>(count[k]);
+                        p[k] = b.box.lo[k] + share * (b.box.hi[k] - b.box.lo[k]);
+                        if (c.jitter > 0) p[k] += c.jitter * s.spacing * random();
+                    }
+                    add_particle(s, p, b.velocity, b.phase, s.phases[b.phase].support);
+                }
+    }
+    for (const FluidParticles& f : c.particles)
+        for (std::size_t k = 0; k < f.positions.size(); ++k)
+            add_particle(s, f.positions[k], f.velocities.empty() ? Vec3d{} : f.velocities[k], f.phase,
+                         f.supports.empty() ? static_cast<double>(s.phases[f.phase].support) : f.supports[k]);
+    if (s.p.size() == 0 && s.scene.emitters.empty() && s.scene.bodies.empty() && s.scene.cloths.empty())
+        throw Error(ErrorKind::bad_value, "expected some fluid, a body or a cloth, found none", {.field = "/blocks"});
+    for (std::size_t i = 0; i < c.blocks.size() + c.particles.size(); ++i) {
+        const bool block = i < c.blocks.size();
+        if (!block && c.particles[i - c.blocks.size()].positions.empty())
+            throw Error(ErrorKind::bad_value, "expected at least one particle, found none",
+                        {.field = "/particles/" + std::to_string(i - c.blocks.size()) + "/positions"});
+    }
+    set_up_emitters(s);
+}
+
+void set_up_emitters(State& s) {
+    s.emitters.clear();
+    for (const Emitter& e : s.scene.emitters) {
+        EmitterState state;
+        const double length = norm(e.direction);
+        const Vec3d d = {{e.direction[0] / length, e.direction[1] / length, e.direction[2] / length}};
+        // Two directions across; in 2D the second is z and gets one row only.
+        Vec3d u = {{-d[1], d[0], 0}};
+        if (norm(u) < 0.1) u = {{1, 0, 0}};
+        const double along = u[0] * d[0] + u[1] * d[1] + u[2] * d[2];
+        for (int k = 0; k < 3; ++k) u[k] -= along * d[k];
+        const double un = norm(u);
+        for (int k = 0; k < 3; ++k) u[k] /= un;
+        const Vec3d w = {{d[1] * u[2] - d[2] * u[1], d[2] * u[0] - d[0] * u[2], d[0] * u[1] - d[1] * u[0]}};
+        const int reach = static_cast<int>(std::floor(e.radius / s.spacing));
+        for (int a = -reach; a <= reach; ++a)
+            for (int b = s.dimension == 2 ? 0 : -reach; b <= (s.dimension == 2 ? 0 : reach); ++b) {
+                if (std::hypot(a, b) * s.spacing > e.radius) continue;
+                Vec3d offset;
+                for (int k = 0; k < 3; ++k) offset[k] = s.spacing * (a * u[k] + b * w[k]);
+                state.disc.push_back(offset);
+            }
+        s.emitters.push_back(state);
+    }
+}
+
+void emit(State& s, double time) {
+    for (std::size_t i = 0; i < s.emitters.size(); ++i) {
+        const Emitter& e = s.scene.emitters[i];
+        EmitterState& state = s.emitters[i];
+        const double length = norm(e.direction);
+        for (;;) {
+            const double due = e.start + static_cast<double>(state.layers) * s.spacing / e.speed;
+            if (due > time || due >= e.end || state.particles + state.disc.size() > e.max_particles) break;
+            ++state.layers;
+            for (const Vec3d& offset : state.disc) {
+                Vec3d x, v;
+                for (int k = 0; k < 3; ++k) {
+                    v[k] = e.speed * e.direction[k] / length;
+                    x[k] = e.position[k] + offset[k] + (time - due) * v[k];
+                }
+                add_particle(s, x, v, e.phase, s.phases[e.phase].support);
+                ++state.particles;
+            }
+        }
+    }
+}
+
+}  // namespace quadrat::simulation

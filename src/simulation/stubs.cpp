@@ -1,0 +1,6 @@
+#include "simulation/state.hpp"
+namespace quadrat::simulation {
+void per_particle_frame(State&, double) {}
+void incompressible_step(State&, double) {}
+void collide(State&, double) {}
+}  // namespace quadrat::simulation

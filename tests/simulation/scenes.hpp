@@ -1,0 +1,49 @@
+// Small scenes that several tests start from.
+#pragma once
+
+#include <quadrat/simulation.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace quadrat::test {
+
+/// A column of water in the left half of a closed tank.
+inline Scene small_dam(int dimension, double spacing) {
+    Scene s;
+    s.dimension = dimension;
+    s.spacing = spacing;
+    s.domain.box = {{{0, 0, 0}}, {{0.4, 0.4, dimension == 3 ? 0.12 : 1.0}}};
+    s.gravity = {{0, -9.81, 0}};
+    s.blocks.push_back({.box = {{{0, 0, 0}}, {{0.16, 0.2, 0.12}}}});
+    return s;
+}
+
+/// A ball or disc of fluid in empty space, without gravity.
+inline Scene drop(int dimension, double radius, double spacing) {
+    Scene s;
+    s.dimension = dimension;
+    s.spacing = spacing;
+    s.gravity = {};
+    s.domain.box = {{{-1, -1, -1}}, {{1, 1, 1}}};
+    s.domain.open = {true, true, true, true, true, true};
+    FluidParticles f;
+    const int n = static_cast<int>(radius / spacing) + 1;
+    for (int z = dimension == 3 ? -n : 0; z <= (dimension == 3 ? n : 0); ++z)
+        for (int y = -n; y <= n; ++y)
+            for (int x = -n; x <= n; ++x) {
+                const Vec3d p = {{x * spacing, y * spacing, z * spacing}};
+                if (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] <= radius * radius) f.positions.push_back(p);
+            }
+    s.particles.push_back(f);
+    return s;
+}
+
+inline std::vector<std::byte> checkpoint(const Simulation& s) {
+    std::vector<std::byte> bytes;
+    s.save(bytes);
+    return bytes;
+}
+
+}  // namespace quadrat::test
