@@ -1,5 +1,6 @@
 #include "ccd/oracle.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -48,12 +49,13 @@ Poly derivative(const Poly& p) {
     return r;
 }
 
-// The signed remainder sequence of f and g, and its sign changes at t.
-std::vector<Poly> sequence(Poly f, Poly g) {
+// The signed remainder sequence of f and g, each up to a positive factor, and its sign changes at t.
+std::vector<Poly> sequence(const Poly& f, const Poly& g) {
     std::vector<Poly> s = {f, g};
     while (!s.back().empty()) {
         Poly r = remainder(s[s.size() - 2], s.back());
-        for (Rational& c : r) c = -c;
+        const Rational lead = r.empty() ? Rational(1) : abs(r.back());
+        for (Rational& c : r) c /= -lead;
         s.push_back(r);
     }
     s.pop_back();
@@ -226,8 +228,8 @@ std::optional<Contact> first_contact(const Poly& f, const Conditions& conditions
         while (i.to - i.from > width) {
             const Rational m = middle();
             const bool crossing = sign(value(f, i.from)) != sign(value(f, i.to));
-            const bool left = crossing ? sign(value(f, m)) != sign(value(f, i.from))
-                                       : changes(roots, i.from) != changes(roots, m);
+            const bool left =
+                crossing ? sign(value(f, m)) != sign(value(f, i.from)) : changes(roots, i.from) != changes(roots, m);
             (left ? i.to : i.from) = m;
         }
         return i;
@@ -238,11 +240,16 @@ std::optional<Contact> first_contact(const Poly& f, const Conditions& conditions
 }  // namespace
 
 OracleAnswer oracle(ImpactKind kind, const FourPoints& start, const FourPoints& end) {
+    // Scaled to whole numbers, which are faster.
+    Rational scale = 1;
+    for (const FourPoints* p : {&start, &end})
+        for (const Vec3d& v : *p)
+            for (const double x : v.v) scale = std::max(scale, Rational(denominator(Rational(x))));
     Scene scene{kind, {}, {}};
     for (std::size_t i = 0; i < 4; ++i)
         for (std::size_t k = 0; k < 3; ++k) {
-            scene.start[i][k] = Rational(start[i][static_cast<int>(k)]);
-            scene.end[i][k] = Rational(end[i][static_cast<int>(k)]);
+            scene.start[i][k] = scale * Rational(start[i][static_cast<int>(k)]);
+            scene.end[i][k] = scale * Rational(end[i][static_cast<int>(k)]);
         }
     OracleAnswer answer;
     const Poly f = interpolate(3, [&](const Rational& t) { return scene.volume(t); });

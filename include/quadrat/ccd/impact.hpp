@@ -27,8 +27,8 @@ struct ImpactOptions {
     /// The reported time is never later than the true one, and earlier by at most this share of the step; in [1e-9, 1].
     double tolerance = 1e-6;
     /// 0 asks for contact and is decided exactly. A positive distance asks for the first time at which the features are
-    /// that close or closer, with the bounds of docs/ccd.md: no miss, never late; a near miss by a relative 1e-9 may
-    /// count as a hit.
+    /// that close or closer: no miss and never late, proved in docs/ccd.md; a near miss by 1e-9 of the relative motion
+    /// may count as a hit.
     double min_distance = 0;
 };
 
@@ -59,7 +59,7 @@ struct ImpactStatistics {
     std::uint64_t queries = 0;
     std::uint64_t by_separation = 0;  ///< a fixed direction separates the features over the whole step
     std::uint64_t by_cubic = 0;       ///< the signs of the coplanarity cubic's coefficients exclude contact
-    std::uint64_t by_interval = 0;    ///< certified root intervals in double
+    std::uint64_t by_interval = 0;    ///< certified root intervals
     std::uint64_t by_exact = 0;       ///< exact integer arithmetic
 };
 
