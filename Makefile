@@ -1,7 +1,7 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
 .PHONY: help demo test test-asan test-tsan build bench peers format clean packages packages-peers \
-        paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz
+        paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable
 
 SHELL := /bin/bash
 BUILD := build/release
@@ -13,7 +13,7 @@ help:
 	@echo "make test      build and run all tests"
 	@echo "make build     the command line at $(BUILD)/quadrat"
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
-	@echo "make test-asan, make test-tsan, make fuzz, make format, make clean"
+	@echo "make test-asan, make test-tsan, make fuzz, make portable, make format, make clean"
 
 packages:
 	@cmake/install-packages.sh packages.txt
@@ -57,7 +57,12 @@ fuzz: packages build/fuzz/build.ninja
 	  name=$${f##*quadrat_fuzz_}; [ -x $$f ] && mkdir -p build/fuzz/corpus/$$name && \
 	  $$f -max_total_time=30 -max_len=4096 build/fuzz/corpus/$$name fuzz/corpus/$$name || exit 1; done
 
-format:
+# Compiles for ARM and WebAssembly, makes nothing.
+portable: packages
+	@cmake/install-packages.sh cmake/packages-portable.txt
+	@cmake/check-portability.sh
+
+format: packages
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:
