@@ -1,12 +1,45 @@
-// Solids: shapes, their samples near the fluid, and rigid motion.
+// Solids: their shapes as signed distances, their samples near the fluid (Akinci et al. 2012, "Versatile rigid-fluid
+// coupling for incompressible SPH"), and rigid motion with contacts.
 #pragma once
 
+#include <quadrat/cells/hierarchical_hash.hpp>
+#include <quadrat/cells/neighbor_list.hpp>
+#include <quadrat/executor.hpp>
+#include <quadrat/neighbors/cell_index.hpp>
+#include <quadrat/simulation/kernels.hpp>
+#include <quadrat/simulation/scene.hpp>
 #include <quadrat/simulation/simulation.hpp>
 
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+
+#include <array>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace quadrat::simulation {
+
+using Eigen::Matrix3d;
+using Eigen::Quaterniond;
+using Vector = Eigen::Vector3d;
+
+[[nodiscard]] inline Vector vector(const Vec3d& v) {
+    return {v[0], v[1], v[2]};
+}
+[[nodiscard]] inline Vector vector(const Vec3f& v) {
+    return {double{v[0]}, double{v[1]}, double{v[2]}};
+}
+[[nodiscard]] inline Vec3d plain(const Vector& v) {
+    return {{v[0], v[1], v[2]}};
+}
+[[nodiscard]] inline Vec3f plain_float(const Vector& v) {
+    return {{static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])}};
+}
+[[nodiscard]] inline Quaterniond turn(const BodyPose& p) {
+    return {p.orientation[0], p.orientation[1], p.orientation[2], p.orientation[3]};
+}
 
 /// A boundary particle near a fluid particle, in the world.
 struct Sample {
@@ -22,22 +55,154 @@ struct FieldHit {
     std::uint32_t body;
 };
 
-/// A force and its torque about the origin of the world.
+/// A force and its torque about the origin of the world; or an impulse.
 struct Wrench {
-    Vec3d force = {}, torque = {};
+    Vector force = Vector::Zero(), torque = Vector::Zero();
+    void add(const Vector& at, const Vector& f) { force += f, torque += at.cross(f); }
 };
 
-struct Solids {
-    std::vector<BodyPose> poses;
+/// A shape in its own frame.
+class Shape {
+  public:
+    Shape(const RigidBody& body, int dimension);
+
+    struct Distance {
+        double value;  ///< negative inside; for a mesh exact only below `reach`
+        Vector normal;
+    };
+    [[nodiscard]] Distance distance(const Vector& x, double reach) const;
+    /// Where the segment from a enters the shape: the parameter in [0, 1] and the normal. A start inside does not
+    /// count.
+    struct Hit {
+        double time;
+        Vector normal;
+    };
+    [[nodiscard]] std::optional<Hit> entry(const Vector& a, const Vector& b) const;
+
+    [[nodiscard]] const Box3d& bounds() const { return bounds_; }
+    [[nodiscard]] BodyShape kind() const { return kind_; }
+    [[nodiscard]] double radius() const { return radius_; }
+    [[nodiscard]] const Vector& half() const { return half_; }
+    /// Points on the surface about `spacing` apart.
+    [[nodiscard]] std::vector<Vector> sample_surface(double spacing) const;
+    /// Points of a lattice inside, down to `depth`.
+    [[nodiscard]] std::vector<Vector> sample_inside(double spacing, double depth) const;
+
+    struct Mass {
+        double mass;
+        Vector centre;
+        Matrix3d inertia;  ///< about the centre
+    };
+    [[nodiscard]] Mass mass(double density) const;
+
+  private:
+    void prepare_mesh(const RigidBody& body);
+
+    BodyShape kind_;
+    int dimension_;
+    double radius_ = 0;
+    Vector half_ = Vector::Zero(), normal_ = Vector::UnitZ();
+    Box3d bounds_ = {};
+    std::vector<Triangle> triangles_;
+    std::vector<Vector> vertices_, face_normals_, vertex_normals_;
+    std::vector<std::array<Vector, 3>> edge_normals_;  // opposite of a, b, c
+    std::unique_ptr<HierarchicalHash<3, double>> faces_;
+};
+
+struct Body {
+    Shape shape;
+    BodyMotion motion;
+    BoundaryKind boundary;
+    double restitution, friction;
+    double inverse_mass = 0;
+    Vector centre = Vector::Zero();  ///< of mass, in the frame
+    Matrix3d inertia = Matrix3d::Zero(), inverse_inertia = Matrix3d::Zero();
+    std::vector<Vector> samples;
+    std::vector<float> volumes;
+    int dynamic = -1;  ///< number among the dynamic ones
+    BodyPose before;
+
+    [[nodiscard]] Vector world_centre(const BodyPose& p) const { return vector(p.position) + turn(p) * centre; }
+};
+
+class Solids {
+  public:
+    std::vector<BodyPose> poses;  ///< now
+
+    /// Throws Error if bodies overlap.
+    void set_up(const Scene& scene, const Kernel& kernel, double calibration, Executor* executor);
+    [[nodiscard]] bool empty() const { return bodies_.empty(); }
+    [[nodiscard]] const std::vector<Body>& bodies() const { return bodies_; }
+    [[nodiscard]] std::size_t dynamic_count() const { return load_.size(); }
+
+    /// Finds what is near each particle, at the present poses.
+    void find_near(std::span<const Vec3f> x, double support);
+    [[nodiscard]] std::span<const Sample> samples_near(std::size_t i) const {
+        if (row_.empty() || row_[i] == 0) return {};
+        return {near_samples_.data() + sample_begin_[row_[i] - 1], sample_begin_[row_[i]] - sample_begin_[row_[i] - 1]};
+    }
+    [[nodiscard]] std::span<const FieldHit> fields_near(std::size_t i) const {
+        if (field_row_.empty() || field_row_[i] == 0) return {};
+        return {near_fields_.data() + field_begin_[field_row_[i] - 1],
+                field_begin_[field_row_[i]] - field_begin_[field_row_[i] - 1]};
+    }
+    /// The reaction to a force on a particle.
+    void react(const Sample& b, const Vec3f& force, std::vector<Wrench>& to) const;
+    void react(const FieldHit& f, const Vec3f& x, const Vec3f& force, std::vector<Wrench>& to) const;
+    void add_forces(const std::vector<Wrench>& part);
+    /// Impulses act at once.
+    void add_impulses(const std::vector<Wrench>& part);
+
+    /// Moves bodies by dt under gravity, the forces added, walls and each other. Returns the number of contacts.
+    struct Ground {
+        Vector normal;
+        double offset, restitution, friction;
+    };
+    std::uint64_t move(double dt, const Vector& gravity, std::span<const Ground> walls);
+
+    /// The bodies that the path of a particle may meet during the last move.
+    void candidates(const Vector& from, const Vector& to, std::vector<std::uint32_t>& out) const;
+    [[nodiscard]] Vector velocity_at(std::uint32_t body, const Vector& point) const;
+
     template <class Fn>
-    void archive(Fn&&) {}
-    [[nodiscard]] bool empty() const { return poses.empty(); }
-    [[nodiscard]] std::span<const Sample> samples_near(std::size_t) const { return {}; }
-    [[nodiscard]] std::span<const FieldHit> fields_near(std::size_t) const { return {}; }
-    void react(const Sample&, const Vec3f&, std::vector<Wrench>&) const {}
-    void react(const FieldHit&, const Vec3f&, const Vec3f&, std::vector<Wrench>&) const {}
-    [[nodiscard]] std::size_t dynamic_count() const { return 0; }
-    void add_forces(const std::vector<Wrench>&) {}
+    void archive(Fn&& fn) {
+        fn(poses);
+        moved_ = true;
+    }
+
+  private:
+    struct Contact {
+        std::uint32_t a, b;    ///< b == none: a wall
+        Vector point, normal;  ///< normal from b to a
+        double depth, restitution, friction;
+        double sum = 0;
+    };
+    static constexpr std::uint32_t none = 0xffffffffu;
+
+    void place_samples();
+    [[nodiscard]] Box3d world_box(std::size_t body, const BodyPose& pose, double margin) const;
+    void find_contacts(double margin, std::span<const Ground> walls, std::vector<Contact>& out) const;
+    void contacts_of(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const;
+    void solve_contacts(std::vector<Contact>& contacts, double dt);
+    void separate(std::span<const Ground> walls);
+    void push(std::uint32_t body, const Vector& at, const Vector& impulse);
+
+    int dimension_ = 3;
+    double spacing_ = 0;
+    Executor* executor_ = nullptr;
+    std::vector<Body> bodies_;
+    std::vector<Wrench> load_;
+    bool moved_ = true;
+
+    std::vector<Sample> samples_;  // of all bodies, in the world
+    std::vector<Vec3f> sample_x_;
+    std::optional<CellIndex<3, float>> sample_index_;
+    HierarchicalHash<3, double> near_hash_, path_hash_;
+    NeighborList rows_;
+    std::vector<std::uint32_t> row_, field_row_;  // by particle; 0: none
+    std::vector<std::size_t> sample_begin_, field_begin_;
+    std::vector<Sample> near_samples_;
+    std::vector<FieldHit> near_fields_;
 };
 
 }  // namespace quadrat::simulation

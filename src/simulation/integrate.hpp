@@ -1,6 +1,8 @@
 // One step of leap-frog for one coordinate.
 #pragma once
 
+#include <quadrat/geometry.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -17,5 +19,9 @@ inline void leap_frog(T& x, T& v, T a, T dt_old, T dt) {
 struct State;
 [[nodiscard]] float courant_limit(const State& s, std::size_t i);
 void move_particles(State& s, double dt);
+/// Puts particles [begin, end) back in front of the walls; returns how many were behind.
+std::uint64_t meet_walls(State& s, std::size_t begin, std::size_t end, double dt);
+/// Into the periodic box.
+void wrap(const State& s, Vec3f& x);
 
 }  // namespace quadrat::simulation

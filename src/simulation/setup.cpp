@@ -158,6 +158,44 @@ double calibrate(const Kernel& kernel, const State& s) {
     return 1 / (sum * double{s.phases[0].volume});
 }
 
+KernelFunction density_function(const Scene& c) {
+    switch (c.kernel) {
+        case KernelKind::wendland_c2:
+            return KernelFunction::wendland_c2;
+        case KernelKind::cubic_spline:
+            return KernelFunction::cubic_spline;
+        case KernelKind::paper:
+            break;
+    }
+    return KernelFunction::poly6;
+}
+
+// Lattice points nearer than half a spacing to a body are not part of a block; a single particle inside one is an
+// error.
+void remove_inside_bodies(State& s) {
+    if (s.solids.empty()) return;
+    std::size_t from_blocks = s.p.size(), kept = 0;
+    for (const FluidParticles& f : s.scene.particles) from_blocks -= f.positions.size();
+    const std::size_t n = s.p.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        double distance = s.spacing;
+        for (std::size_t b = 0; b < s.solids.bodies().size(); ++b) {
+            const BodyPose& pose = s.solids.poses[b];
+            const Vector local = turn(pose).conjugate() * (vector(s.p.x[i]) - vector(pose.position));
+            distance = std::min(distance, s.solids.bodies()[b].shape.distance(local, s.spacing).value);
+        }
+        if (distance < (i < from_blocks ? 0.5 * s.spacing : 0)) {
+            if (i < from_blocks) continue;
+            throw Error(ErrorKind::bad_value, "a particle starts inside a body", {.index = i, .field = "/particles"});
+        }
+        s.p.each([&](auto& array) { array[kept] = array[i]; });
+        ++kept;
+    }
+    s.p.resize(kept);
+    for (std::size_t i = 0; i < kept; ++i) s.p.id[i] = static_cast<std::uint32_t>(i);
+    s.next_id = static_cast<std::uint32_t>(kept);
+}
+
 }  // namespace
 
 void Particles::resize(std::size_t n) {
@@ -182,9 +220,8 @@ void derive_constants(State& s) {
         if (s.period[k] > 0 && s.period[k] < 2 * s.largest_support)
             throw Error(ErrorKind::bad_value, "a periodic axis must be longer than twice the support",
                         {.field = "/domain/box"});
-    KernelFunction density = KernelFunction::poly6, force = KernelFunction::spiky;
-    if (c.kernel == KernelKind::wendland_c2) density = force = KernelFunction::wendland_c2;
-    if (c.kernel == KernelKind::cubic_spline) density = force = KernelFunction::cubic_spline;
+    const KernelFunction density = density_function(c);
+    const KernelFunction force = c.kernel == KernelKind::paper ? KernelFunction::spiky : density;
     s.calibration = s.number_density ? calibrate(Kernel(density, s.dimension, s.support), s) : 1;
     s.density_kernel = KernelTable(density, s.dimension, s.calibration);
     s.force_kernel = KernelTable(force, s.dimension, s.calibration);
@@ -213,6 +250,7 @@ void add_particle(State& s, const Vec3d& x, const Vec3d& v, std::uint32_t phase,
 void set_up(State& s) {
     const Scene& c = s.scene;
     derive_constants(s);
+    s.solids.set_up(c, Kernel(density_function(c), s.dimension, s.support), s.calibration, s.executor);
     Random random(c.seed);
     for (const FluidBlock& b : c.blocks) {
         std::size_t count[3] = {1, 1, 1};
@@ -246,6 +284,7 @@ void set_up(State& s) {
             throw Error(ErrorKind::bad_value, "expected at least one particle, found none",
                         {.field = "/particles/" + std::to_string(i - c.blocks.size()) + "/positions"});
     }
+    remove_inside_bodies(s);
     set_up_emitters(s);
 }
 

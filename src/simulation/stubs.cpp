@@ -2,5 +2,4 @@
 namespace quadrat::simulation {
 void per_particle_frame(State&, double) {}
 void incompressible_step(State&, double) {}
-void collide(State&, double) {}
 }  // namespace quadrat::simulation

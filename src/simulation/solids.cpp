@@ -1,0 +1,224 @@
+// Solids near the fluid: placing samples, finding what is near each particle through a HierarchicalHash of the bodies
+// (Pouchol et al. 2009, 4.2) and a CellIndex of their samples, and taking the fluid's reaction. Sample volumes are
+// 1 / sum W over the samples of the same body (Akinci et al. 2012), so that uneven sampling does no harm.
+#include <quadrat/error.hpp>
+
+#include "base/parallel.hpp"
+#include "simulation/bodies.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace quadrat::simulation {
+namespace {
+
+constexpr std::size_t chunk = 2048;
+
+}  // namespace
+
+void Solids::set_up(const Scene& scene, const Kernel& kernel, double calibration, Executor* executor) {
+    dimension_ = scene.dimension;
+    spacing_ = scene.spacing;
+    executor_ = executor;
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+        const RigidBody& b = scene.bodies[i];
+        Body body = {.shape = Shape(b, scene.dimension),
+                     .motion = b.motion,
+                     .boundary = b.shape == BodyShape::plane ? BoundaryKind::field : b.boundary,
+                     .restitution = b.response.restitution,
+                     .friction = b.response.friction,
+                     .samples = {},
+                     .volumes = {},
+                     .before = {}};
+        BodyPose pose = {b.position, b.orientation, b.velocity, b.angular_velocity};
+        if (b.motion == BodyMotion::fixed) pose.velocity = pose.angular_velocity = {};
+        if (b.motion == BodyMotion::dynamic) {
+            const Shape::Mass m = body.shape.mass(b.density);
+            if (!(m.mass > 0))
+                throw Error(ErrorKind::bad_value, "expected a closed mesh with its triangles facing out",
+                            {.field = "/bodies/" + std::to_string(i) + "/triangles"});
+            body.inverse_mass = 1 / m.mass;
+            body.centre = m.centre;
+            body.inertia = m.inertia;
+            body.inverse_inertia = m.inertia.inverse();
+            body.dynamic = static_cast<int>(load_.size());
+            load_.emplace_back();
+        }
+        if (body.boundary == BoundaryKind::particles) {
+            body.samples = body.shape.sample_surface(scene.spacing);
+            std::vector<Vec3f> x;
+            for (const Vector& p : body.samples) x.push_back(plain_float(p));
+            CellIndex<3, float> index({.radius = static_cast<float>(kernel.support())});
+            index.build(x);
+            NeighborList near;
+            index.find_neighbors(near, {.distances = DistanceKind::distance});
+            for (std::size_t k = 0; k < x.size(); ++k) {
+                double sum = kernel.value(0);
+                for (const float r : near.distances<float>(k)) sum += kernel.value(double{r});
+                body.volumes.push_back(static_cast<float>(1 / (calibration * sum)));
+            }
+        } else if (body.boundary == BoundaryKind::ghosts) {
+            body.samples = body.shape.sample_inside(scene.spacing, kernel.support());
+            body.volumes.assign(body.samples.size(), static_cast<float>(std::pow(scene.spacing, scene.dimension)));
+        }
+        body.before = pose;
+        poses.push_back(pose);
+        bodies_.push_back(std::move(body));
+    }
+    std::vector<Contact> contacts;
+    find_contacts(0, {}, contacts);
+    for (const Contact& c : contacts)
+        if (c.b != none && c.depth > 1e-3 * spacing_)
+            throw Error(ErrorKind::bad_value, "overlaps body " + std::to_string(std::min(c.a, c.b)),
+                        {.field = "/bodies/" + std::to_string(std::max(c.a, c.b))});
+    moved_ = true;
+}
+
+Box3d Solids::world_box(std::size_t i, const BodyPose& pose, double margin) const {
+    const Box3d& b = bodies_[i].shape.bounds();
+    if (std::isinf(b.hi[0])) return b;
+    const Vector lo = vector(b.lo), hi = vector(b.hi);
+    const Vector middle = vector(pose.position) + turn(pose) * Vector(0.5 * (lo + hi));
+    const Matrix3d r = turn(pose).toRotationMatrix();
+    const Vector half = r.cwiseAbs() * Vector(0.5 * (hi - lo)) + Vector::Constant(margin);
+    return {plain(middle - half), plain(middle + half)};
+}
+
+Vector Solids::velocity_at(std::uint32_t i, const Vector& point) const {
+    const BodyPose& p = poses[i];
+    return vector(p.velocity) + vector(p.angular_velocity).cross(point - bodies_[i].world_centre(p));
+}
+
+void Solids::place_samples() {
+    samples_.clear();
+    sample_x_.clear();
+    for (std::uint32_t i = 0; i < bodies_.size(); ++i) {
+        const Quaterniond q = turn(poses[i]);
+        for (std::size_t k = 0; k < bodies_[i].samples.size(); ++k) {
+            const Vector x = vector(poses[i].position) + q * bodies_[i].samples[k];
+            samples_.push_back({plain_float(x), plain_float(velocity_at(i, x)), bodies_[i].volumes[k], i});
+            sample_x_.push_back(samples_.back().position);
+        }
+    }
+}
+
+void Solids::find_near(std::span<const Vec3f> x, double support) {
+    if (bodies_.empty()) return;
+    bool moving = moved_;
+    for (const Body& b : bodies_) moving = moving || b.motion != BodyMotion::fixed;
+    if (moving) {
+        place_samples();
+        std::vector<Box3d> boxes;
+        for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], support));
+        near_hash_.build(boxes);
+        if (!samples_.empty()) {
+            if (!sample_index_)
+                sample_index_.emplace(
+                    CellIndex<3, float>::Options{.radius = static_cast<float>(support), .executor = executor_});
+            sample_index_->build(sample_x_);
+        }
+        moved_ = false;
+    }
+    struct Found {
+        std::vector<std::uint32_t> particles, field_particles;
+        std::vector<FieldHit> fields;
+        std::vector<std::size_t> field_ends;
+    };
+    const std::size_t chunks = base::chunk_count(x.size(), chunk);
+    std::vector<Found> found(chunks);
+    base::run_tasks(executor_, chunks, [&](std::size_t c) {
+        std::vector<std::uint32_t> near;
+        Found& f = found[c];
+        for (std::size_t i = c * chunk; i < std::min(x.size(), (c + 1) * chunk); ++i) {
+            const Vector p = vector(x[i]);
+            near_hash_.find(plain(p), near);
+            bool sampled = false;
+            const std::size_t first = f.fields.size();
+            std::sort(near.begin(), near.end());
+            for (const std::uint32_t b : near) {
+                if (bodies_[b].boundary != BoundaryKind::field) {
+                    sampled = true;
+                    continue;
+                }
+                const Quaterniond q = turn(poses[b]);
+                const Shape::Distance d =
+                    bodies_[b].shape.distance(q.conjugate() * (p - vector(poses[b].position)), support);
+                if (d.value < support) f.fields.push_back({d.value, plain(q * d.normal), b});
+            }
+            if (sampled) f.particles.push_back(static_cast<std::uint32_t>(i));
+            if (f.fields.size() > first) {
+                f.field_particles.push_back(static_cast<std::uint32_t>(i));
+                f.field_ends.push_back(f.fields.size());
+            }
+        }
+    });
+    row_.assign(x.size(), 0);
+    field_row_.assign(x.size(), 0);
+    field_begin_.assign(1, 0);
+    near_fields_.clear();
+    std::vector<Vec3f> queries;
+    std::uint32_t rows = 0, field_rows = 0;
+    for (const Found& f : found) {
+        for (const std::uint32_t i : f.particles) {
+            row_[i] = ++rows;
+            queries.push_back(x[i]);
+        }
+        const std::size_t base = near_fields_.size();
+        for (std::size_t k = 0; k < f.field_particles.size(); ++k) {
+            field_row_[f.field_particles[k]] = ++field_rows;
+            field_begin_.push_back(base + f.field_ends[k]);
+        }
+        near_fields_.insert(near_fields_.end(), f.fields.begin(), f.fields.end());
+    }
+    near_samples_.clear();
+    sample_begin_.assign(1, 0);
+    if (!sample_index_ || queries.empty()) {
+        row_.assign(x.size(), 0);
+        return;
+    }
+    sample_index_->find_neighbors(queries, rows_);
+    for (std::size_t k = 0; k < queries.size(); ++k) sample_begin_.push_back(sample_begin_.back() + rows_[k].size());
+    near_samples_.resize(sample_begin_.back());
+    base::parallel_for(executor_, queries.size(), chunk, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) {
+            Sample* to = near_samples_.data() + sample_begin_[k];
+            for (const std::uint32_t b : rows_[k]) *to++ = samples_[b];
+        }
+    });
+}
+
+void Solids::react(const Sample& b, const Vec3f& force, std::vector<Wrench>& to) const {
+    const int d = bodies_[b.body].dynamic;
+    if (d >= 0) to[static_cast<std::size_t>(d)].add(vector(b.position), -vector(force));
+}
+
+void Solids::react(const FieldHit& f, const Vec3f& x, const Vec3f& force, std::vector<Wrench>& to) const {
+    const int d = bodies_[f.body].dynamic;
+    if (d >= 0) to[static_cast<std::size_t>(d)].add(vector(x) - f.distance * vector(f.normal), -vector(force));
+}
+
+void Solids::add_forces(const std::vector<Wrench>& part) {
+    for (std::size_t k = 0; k < load_.size(); ++k) load_[k].force += part[k].force, load_[k].torque += part[k].torque;
+}
+
+void Solids::add_impulses(const std::vector<Wrench>& part) {
+    for (std::size_t i = 0; i < bodies_.size(); ++i) {
+        const Body& b = bodies_[i];
+        if (b.dynamic < 0) continue;
+        const Wrench& w = part[static_cast<std::size_t>(b.dynamic)];
+        BodyPose& p = poses[i];
+        const Vector c = b.world_centre(p);
+        const Matrix3d r = turn(p).toRotationMatrix();
+        p.velocity = plain(vector(p.velocity) + b.inverse_mass * w.force);
+        p.angular_velocity =
+            plain(vector(p.angular_velocity) + r * b.inverse_inertia * r.transpose() * (w.torque - c.cross(w.force)));
+        if (dimension_ == 2) p.angular_velocity[0] = p.angular_velocity[1] = p.velocity[2] = 0;
+    }
+}
+
+void Solids::candidates(const Vector& from, const Vector& to, std::vector<std::uint32_t>& out) const {
+    path_hash_.find(Segment<3, double>{plain(from), plain(to)}, out);
+    std::sort(out.begin(), out.end());
+}
+
+}  // namespace quadrat::simulation

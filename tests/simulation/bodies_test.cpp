@@ -1,0 +1,174 @@
+// Solids in the fluid: nothing enters them, momentum goes from one to the other, bodies rest on walls and on each
+// other.
+#include <quadrat/error.hpp>
+#include <quadrat/simulation.hpp>
+
+#include "simulation/scenes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace {
+
+using namespace quadrat;
+
+RigidBody cube_mesh(double edge) {
+    RigidBody b;
+    b.shape = BodyShape::mesh;
+    const double h = edge / 2;
+    for (int c = 0; c < 8; ++c) b.vertices.push_back({{c & 1 ? h : -h, c & 2 ? h : -h, c & 4 ? h : -h}});
+    b.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                   {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    return b;
+}
+
+// How far inside the body a point is; only for spheres and cubes that are not turned.
+double depth(const RigidBody& b, const BodyPose& pose, const Vec3f& x, double edge) {
+    double q[3], r = 0, most = -1e9;
+    for (int k = 0; k < 3; ++k) {
+        q[k] = std::abs(double{x[k]} - pose.position[k]);
+        r += q[k] * q[k];
+        most = std::max(most, q[k] - edge / 2);
+    }
+    return b.shape == BodyShape::sphere ? b.radius - std::sqrt(r) : -most;
+}
+
+TEST(Bodies, NoParticleEntersABody) {
+    for (const BoundaryKind kind : {BoundaryKind::particles, BoundaryKind::ghosts, BoundaryKind::field})
+        for (const BodyShape shape : {BodyShape::sphere, BodyShape::box, BodyShape::mesh}) {
+            Scene scene = test::small_dam(3, 0.02);
+            scene.blocks[0].box = {{{0.06, 0.17, 0.0}}, {{0.34, 0.23, 0.12}}};
+            scene.blocks[0].velocity = {{0, -3, 0}};
+            RigidBody b = cube_mesh(0.1);
+            b.shape = shape;
+            b.radius = 0.055;
+            b.size = {{0.1, 0.1, 0.1}};
+            b.position = {{0.2, 0.1, 0.06}};
+            b.boundary = kind;
+            scene.bodies.push_back(b);
+            Simulation s(scene);
+            const std::size_t n = s.positions().size();
+            std::uint64_t contacts = 0;
+            for (int k = 1; k <= 6; ++k) {
+                s.advance_to(0.01 * k);
+                contacts += s.statistics().contacts;
+                for (const Vec3f& x : s.positions()) ASSERT_LT(depth(b, s.bodies()[0], x, 0.1), 1e-6);
+            }
+            ASSERT_EQ(s.positions().size(), n);
+        }
+}
+
+TEST(Bodies, MomentumGoesFromTheFluidToABody) {
+    for (const BoundaryKind kind : {BoundaryKind::particles, BoundaryKind::field}) {
+        Scene scene = test::drop(3, 0.06, 0.0125);
+        for (Vec3d& x : scene.particles[0].positions) x[0] -= 0.15;
+        scene.particles[0].velocities.assign(scene.particles[0].positions.size(), {{2, 0, 0}});
+        scene.bodies.push_back(
+            {.motion = BodyMotion::dynamic, .radius = 0.06, .density = 700, .position = {}, .boundary = kind});
+        Simulation s(scene);
+        const double mass = 700 * 4.0 / 3 * 3.14159265358979 * 0.06 * 0.06 * 0.06;
+        const Statistics before = s.statistics();
+        s.advance_to(0.1);
+        const Statistics after = s.statistics();
+        EXPECT_GT(s.bodies()[0].velocity[0], 0.2);
+        for (int k = 0; k < 3; ++k)
+            EXPECT_NEAR(after.momentum[k] + mass * s.bodies()[0].velocity[k], before.momentum[k],
+                        1e-3 * before.momentum[0]);
+    }
+}
+
+TEST(Bodies, AMovingBodyPushesTheFluid) {
+    Scene scene = test::small_dam(2, 0.01);
+    scene.gravity = {};
+    scene.bodies.push_back({.shape = BodyShape::box,
+                            .motion = BodyMotion::moving,
+                            .size = {{0.04, 0.3, 0}},
+                            .position = {{0.3, 0.2, 0}},
+                            .velocity = {{-0.5, 0, 0}}});
+    Simulation s(scene);
+    s.advance_to(0.4);
+    EXPECT_NEAR(s.bodies()[0].position[0], 0.1, 1e-6);
+    EXPECT_GT(s.statistics().kinetic, 0.1);
+    for (const Vec3f& x : s.positions())
+        EXPECT_FALSE(std::abs(x[0] - 0.1f) < 0.0199f && std::abs(x[1] - 0.2f) < 0.1499f);
+}
+
+TEST(Bodies, ComeToRestOnTheGroundAndOnEachOther) {
+    Scene scene;
+    scene.spacing = 0.02;
+    scene.domain.response.friction = 1;
+    for (int k = 0; k < 3; ++k)
+        scene.bodies.push_back(
+            {.motion = BodyMotion::dynamic, .radius = 0.1, .position = {{0.5 + 0.001 * k, 0.5, 0.12 + 0.22 * k}}});
+    scene.bodies.push_back({.shape = BodyShape::box,
+                            .motion = BodyMotion::dynamic,
+                            .size = {{0.2, 0.2, 0.2}},
+                            .position = {{0.2, 0.2, 0.3}}});
+    RigidBody mesh = cube_mesh(0.2);
+    mesh.motion = BodyMotion::dynamic;
+    mesh.position = {{0.8, 0.8, 0.3}};
+    scene.bodies.push_back(mesh);
+    scene.stepping = {.kind = StepKind::fixed, .fixed = 2e-3};
+    Simulation s(scene);
+    for (int k = 0; k < 1000; ++k) {
+        s.step();
+        for (const BodyPose& b : s.bodies())
+            for (int a = 0; a < 3; ++a) {
+                ASSERT_GT(b.position[a], 0.095);
+                ASSERT_LT(b.position[a], 0.905);
+            }
+    }
+    for (const std::size_t i : {std::size_t{3}, std::size_t{4}}) {
+        EXPECT_NEAR(s.bodies()[i].position[2], 0.1, 0.01) << i;
+        for (int a = 0; a < 3; ++a) EXPECT_NEAR(s.bodies()[i].velocity[a], 0, 0.1) << i;
+    }
+}
+
+TEST(Bodies, OverlapIsRefused) {
+    Scene scene = test::small_dam(3, 0.02);
+    scene.bodies.push_back({.radius = 0.05, .position = {{0.3, 0.3, 0.06}}});
+    scene.bodies.push_back({.radius = 0.05, .position = {{0.3, 0.1, 0.06}}});
+    scene.bodies.push_back({.radius = 0.05, .position = {{0.33, 0.3, 0.06}}});
+    try {
+        const Simulation s(scene);
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.where().field, "/bodies/2");
+    }
+}
+
+TEST(Bodies, SameBytesForAnyThreadsAndAfterARestart) {
+    Scene scene = test::small_dam(3, 0.0125);
+    scene.bodies.push_back({.motion = BodyMotion::dynamic, .radius = 0.03, .position = {{0.25, 0.05, 0.06}}});
+    scene.bodies.push_back({.radius = 0.03, .position = {{0.3, 0.15, 0.06}}, .boundary = BoundaryKind::field});
+    const auto two = make_executor(2);
+    Simulation a(scene), b(scene, two.get());
+    a.advance_to(0.03);
+    b.advance_to(0.03);
+    EXPECT_TRUE(test::checkpoint(a) == test::checkpoint(b));
+    Simulation c = Simulation::load(test::checkpoint(a), two.get());
+    a.advance_to(0.05);
+    c.advance_to(0.05);
+    EXPECT_TRUE(test::checkpoint(a) == test::checkpoint(c));
+}
+
+// A light ball comes up and floats, a heavy one sinks.
+TEST(Bodies, Float) {
+    Scene scene;
+    scene.dimension = 2;
+    scene.spacing = 0.01;
+    scene.gravity = {{0, -9.81, 0}};
+    scene.domain.box = {{{0, 0, 0}}, {{0.4, 0.4, 1}}};
+    scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.4, 0.2, 0}}}});
+    scene.bodies.push_back(
+        {.motion = BodyMotion::dynamic, .radius = 0.04, .density = 300, .position = {{0.1, 0.1, 0}}});
+    scene.bodies.push_back(
+        {.motion = BodyMotion::dynamic, .radius = 0.04, .density = 3000, .position = {{0.3, 0.1, 0}}});
+    Simulation s(scene);
+    s.advance_to(0.6);
+    EXPECT_GT(s.bodies()[0].position[1], 0.14);
+    EXPECT_LT(s.bodies()[1].position[1], 0.06);
+}
+
+}  // namespace
