@@ -216,7 +216,7 @@ struct Arguments {
     }
     /// The mesh of the file, or a knot; its middle becomes the origin, its longest side 1, and y is up.
     [[nodiscard]] Mesh read_mesh() const {
-        Mesh result = mesh.empty() ? knot(600, 72) : quadrat::io::read_mesh(mesh);
+        Mesh result = mesh.empty() ? knot(small() ? 200 : 600, small() ? 24 : 72) : quadrat::io::read_mesh(mesh);
         if (up == "z")
             for (Vec3d& v : result.vertices) v = {v[1], v[2], v[0]};
         const Vec3d lo = lowest(result), hi = highest(result);
