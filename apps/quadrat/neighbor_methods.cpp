@@ -98,7 +98,8 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
         else
             index_.find_neighbors(out,
                                   {.half = settings_.half,
-                                   .distances = settings_.distances ? DistanceKind::distance : DistanceKind::none});
+                                   .distances = settings_.distances ? DistanceKind::distance : DistanceKind::none,
+                                   .watch = settings_.watch});
     }
 
     [[nodiscard]] std::uint64_t tested() const override { return index_.tests(); }

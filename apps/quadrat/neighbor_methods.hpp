@@ -26,6 +26,7 @@ struct NeighborSettings {
     T skin = 0;
     bool half = false;
     bool distances = false;
+    Watch watch = {};
 };
 
 /// One structure that answers what is near what.

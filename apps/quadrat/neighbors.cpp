@@ -136,7 +136,8 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
                                     .k = options.k.value_or(0),
                                     .skin = static_cast<T>(options.skin),
                                     .half = options.half,
-                                    .distances = options.distances};
+                                    .distances = options.distances,
+                                    .watch = {.stop = {}, .report = [&](double part) { progress.at(part); }}};
     if (!(options.skin >= 0) || !std::isfinite(settings.skin))
         throw Error(ErrorKind::bad_value, "must be finite and not negative", {.field = "--skin"});
     io::Table radii;

@@ -118,6 +118,7 @@ std::unique_ptr<PairFinder<D, T>> make(const PairSettings& settings) {
     options.executor = settings.executor;
     if constexpr (requires { options.max_bytes; })
         if (settings.max_bytes) options.max_bytes = settings.max_bytes;
+    if constexpr (requires { options.watch; }) options.watch = settings.watch;
     return std::make_unique<StructurePairs<D, T, Structure>>(options);
 }
 

@@ -31,6 +31,7 @@ class PairFinder {
 struct PairSettings {
     Executor* executor = nullptr;
     std::uint64_t max_bytes = 0;
+    Watch watch = {};
 };
 
 /// The method that "auto" stands for; any other name is itself.

@@ -22,10 +22,13 @@ struct PairsOptions {
 };
 
 template <int D, class T>
-std::vector<Pair> find_pairs(const PairsOptions& options, const Input& a, const Input* b, Report& report) {
+std::vector<Pair> find_pairs(const PairsOptions& options, const Input& a, const Input* b, Report& report,
+                             Progress& progress) {
     const auto executor = options.common.executor();
     const auto finder =
-        make_pair_finder<D, T>(report.method, {.executor = executor.get(), .max_bytes = options.common.max_bytes});
+        make_pair_finder<D, T>(report.method, {.executor = executor.get(),
+                                               .max_bytes = options.common.max_bytes,
+                                               .watch = {.stop = {}, .report = [&](double part) { progress.at(part); }}});
     std::vector<Pair> pairs;
     report.time(options.common.repeat, [&](Timer& timer, double& build, double& find) {
         b ? finder->build(a.rows<Box<D, T>>(), b->rows<Box<D, T>>()) : finder->build(a.rows<Box<D, T>>());
@@ -59,7 +62,7 @@ void run_pairs(const PairsOptions& options) {
 
     progress.now("finding pairs");
     std::vector<Pair> pairs = dispatch(a.dimension, a.is_float(), [&]<int D, class T>() {
-        return find_pairs<D, T>(options, a, b ? &*b : nullptr, report);
+        return find_pairs<D, T>(options, a, b ? &*b : nullptr, report, progress);
     });
     report.pairs = pairs.size();
     if (options.common.max_bytes && pairs.size() * sizeof(Pair) > options.common.max_bytes)

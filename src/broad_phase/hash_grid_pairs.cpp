@@ -8,12 +8,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace quadrat {
 namespace {
 
 constexpr std::size_t parallel_above = 16384;
 constexpr std::size_t streamed_objects = 4096;
+// How many objects between two looks at the caller's watch.
+constexpr std::size_t watched_objects = 65536;
 constexpr std::size_t sorted_loose_from = 256;
 
 [[noreturn]] void throw_too_large(std::size_t pairs, std::size_t max_bytes) {
@@ -214,11 +217,12 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     const unsigned threads = s.sorted < parallel_above ? 1 : base::thread_count(s.options.executor);
     // With a limit, pairs beyond it are counted and dropped, so that the error can name the size.
     if (threads == 1) {
-        std::size_t dropped = 0;
-        const std::size_t step =
-            limit < std::numeric_limits<std::size_t>::max() / sizeof(Pair) ? streamed_objects : s.sorted + 1;
-        for (const auto& job : s.jobs(step)) {
+        std::size_t dropped = 0, done = 0;
+        const bool limited = limit < std::numeric_limits<std::size_t>::max() / sizeof(Pair);
+        const auto jobs = s.jobs(limited ? streamed_objects : watched_objects);
+        for (const auto& job : jobs) {
             s.run(job, out);
+            base::check_in(s.options.watch, ++done, jobs.size());
             if (out.size() + dropped > limit) {
                 dropped += out.size();
                 out.clear();
@@ -238,12 +242,16 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     std::vector<std::vector<Pair>>& parts = lock.owns_lock() ? s.scratch : own;
     if (parts.size() < jobs.size()) parts.resize(jobs.size());
     std::atomic<std::size_t> total{0};
+    std::size_t done = 0;
+    std::mutex report;
     std::vector<std::size_t> counts(jobs.size(), 0);
     base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
         parts[k].clear();
         s.run(jobs[k], parts[k]);
         counts[k] = parts[k].size();
         if ((total += counts[k]) > limit) parts[k].clear();
+        const std::lock_guard one(report);
+        base::check_in(s.options.watch, ++done, jobs.size());
     });
     if (total > limit) throw_too_large(total, s.options.max_bytes);
     std::vector<std::size_t> begin(jobs.size() + 1, 0);

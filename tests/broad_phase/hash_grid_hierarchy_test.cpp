@@ -51,7 +51,7 @@ std::vector<Pair> by_grid(std::span<const Box<D, T>> boxes, HashGridOptions opti
     return pairs;
 }
 
-constexpr HashGridOptions no_all_pairs{.all_pairs_below = 0};
+const HashGridOptions no_all_pairs{.all_pairs_below = 0};
 
 TYPED_TEST(HashGrid, FindsThePairsOfHostileBoxes) {
     constexpr int D = TypeParam::D;
@@ -353,6 +353,37 @@ TEST(HashGridErrors, MaxBytesNamesTheSize) {
     } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::too_large);
         EXPECT_NE(std::string(e.what()).find(std::to_string(1999 * 1000 * 8)), std::string::npos) << e.what();
+    }
+}
+
+TEST(HashGridWatch, ReportsAndStops) {
+    std::vector<Box3f> boxes;
+    for (int i = 0; i < 200'000; ++i) boxes.push_back({{float(i), 0, 0}, {float(i) + 1, 1, 1}});
+    for (const unsigned threads : {1u, 2u}) {
+        const auto executor = make_executor(threads);
+        StopSource source;
+        double last = 0;
+        bool fell = false;
+        int calls = 0;
+        HashGridHierarchy<3, float> grid({.executor = executor.get(), .watch = {source, [&](double part) {
+                                                                                    fell = fell || part < last;
+                                                                                    last = part;
+                                                                                    ++calls;
+                                                                                }}});
+        grid.insert(std::span<const Box3f>(boxes));
+        std::vector<Pair> pairs;
+        grid.find_pairs(pairs);
+        EXPECT_EQ(pairs.size(), boxes.size() - 1);
+        EXPECT_GT(calls, 1);
+        EXPECT_EQ(last, 1.0);
+        EXPECT_FALSE(fell);
+        source.request_stop();
+        try {
+            grid.find_pairs(pairs);
+            FAIL() << "went on";
+        } catch (const Error& e) {
+            EXPECT_EQ(e.kind(), ErrorKind::stopped);
+        }
     }
 }
 

@@ -44,6 +44,8 @@ struct HashGridOptions {
     std::uint32_t all_pairs_below = 512;
     /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+    /// Follows and ends find_pairs; a structure that was stopped is as it was.
+    Watch watch = {};
 };
 
 /// What the last find_pairs did.
