@@ -14,8 +14,6 @@ using quadrat::Voxel;
 
 namespace {
 
-constexpr int block = 3;
-
 struct Mask {
     int size;
     std::vector<std::uint8_t> alpha;
@@ -41,7 +39,7 @@ struct Mask {
 
 class PackedMask {
   public:
-    explicit PackedMask(const Mask& mask) : size_(mask.size), blocks_((size_ + block - 1) / block) {
+    PackedMask(const Mask& mask, int block) : size_(mask.size), block_(block), blocks_((size_ + block - 1) / block) {
         std::vector<Voxel<2>> samples;
         std::vector<std::uint8_t> values;
         std::vector<bool> taken(static_cast<std::size_t>(size_ + 4) * static_cast<std::size_t>(size_ + 4));
@@ -67,7 +65,7 @@ class PackedMask {
             }
         hash_ =
             quadrat::BlockedVoxels<std::uint8_t, 2>::pack(samples, values, 0,
-                                                          {.size = block,
+                                                          {.size = static_cast<std::uint32_t>(block),
                                                            .rule = quadrat::BlockRule::complete,
                                                            .voxels = {.layout = quadrat::Layout::voxel,
                                                                       .encoding = quadrat::Encoding::constrained,
@@ -103,10 +101,10 @@ class PackedMask {
 
   private:
     [[nodiscard]] std::size_t block_of(double x, double y) const {
-        return static_cast<std::size_t>(y / block) * static_cast<std::size_t>(blocks_) +
-               static_cast<std::size_t>(x / block);
+        return static_cast<std::size_t>(y / block_) * static_cast<std::size_t>(blocks_) +
+               static_cast<std::size_t>(x / block_);
     }
-    int size_, blocks_, hashed_ = 0;
+    int size_, block_, blocks_, hashed_ = 0;
     std::vector<std::int16_t> coarse_;
     std::vector<bool> opaque_, black_;
     quadrat::BlockedVoxels<std::uint8_t, 2> hash_;
@@ -160,7 +158,7 @@ int main(int count, char** values) {
     const int size = static_cast<int>(arguments.cells(189, 567));
     Canvas paint(size, size);
     const Mask mask = draw_mask(arguments.read_mesh(), size, paint);
-    const PackedMask packed(mask);
+    const PackedMask packed(mask, 3);
     const auto& index = packed.hash().grid().index;
     int fractional = 0;
     for (const std::uint8_t a : mask.alpha) fractional += a != 0 && a != 255;
@@ -173,6 +171,9 @@ int main(int count, char** values) {
         "alpha in bits per pixel: 8 as it is, %.2f with a bit per pixel (PSH: 1.7), %.2f with two per block (PSH: "
         "0.83)\n",
         packed.fine_bits(), packed.coarse_bits());
+    for (const int b : {4, 5, 6})
+        std::printf("blocks of %d^2: %.2f and %.2f\n", b, PackedMask(mask, b).fine_bits(),
+                    PackedMask(mask, b).coarse_bits());
     double worst = 0;
     for (int k = 0; k < 200000; ++k) {
         const double x = (size - 1) * std::fmod(k * 0.7548776662, 1.0),
