@@ -1,210 +1,192 @@
-// Sparse grids with a 4-byte payload, side by side: bits above the payload, seconds to build, and nanoseconds per
-// lookup for random hits, hits in the order of space, random misses, and a scan over slices of the domain. Every answer
-// is checked.
+// Sparse grids with a 4-byte payload, side by side in one process: bits above the payload, seconds to build, and
+// nanoseconds per lookup for random hits, hits in the order of space, random misses, and a scan over a slice of the
+// domain. Every structure answers in turn, round after round; the medians count, and every sum is compared. Usage:
+// quadrat_peers_voxels D1|D2|D3|D4|D5 [OUT.json]
 #include <quadrat/voxels.hpp>
 
 #include "bench/voxels/data.hpp"
+#include "rivals.hpp"
 
-#include <absl/container/flat_hash_map.h>
-#include <nanovdb/util/GridBuilder.h>
-#include <tsl/robin_map.h>
-
-#include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <string>
+#include <fstream>
+#include <numeric>
 
 using namespace quadrat;
 
 namespace {
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::uint64_t mix(std::uint64_t z) {
-    z += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
-template <int D>
-std::uint64_t key(const Voxel<D>& p) {
-    std::uint64_t k = 0;
-    for (int a = D - 1; a >= 0; --a) k = k << 21 | static_cast<std::uint32_t>(p[a]);
-    return k;
-}
-
-template <int D>
-struct Set {
-    const char* name;
-    std::vector<Voxel<D>> points;
+struct Workload {
+    std::string name;
+    std::vector<peers::Cell> cells, hits, misses, scan;
     std::vector<std::uint32_t> values;
-    std::vector<Voxel<D>> hits, misses, scan;
     std::uint64_t hit_sum = 0, all_sum = 0, scan_sum = 0;
 };
 
 template <int D>
-Set<D> prepare(const char* name, std::vector<Voxel<D>> points, std::int32_t side) {
-    Set<D> s{name, std::move(points), {}, {}, {}, {}};
-    for (const auto& p : s.points) s.values.push_back(static_cast<std::uint32_t>(mix(key<D>(p))) | 1);
+peers::Cell cell(const Voxel<D>& p) {
+    return {p[0], p[1], D == 3 ? p[D - 1] : 0};
+}
+// The same numbers, where they are: no structure pays for a conversion.
+template <int D>
+const Voxel<D>& voxel(const peers::Cell& c) {
+    return *reinterpret_cast<const Voxel<D>*>(c.data());
+}
+
+template <int D>
+Workload prepare(const char* name, const std::vector<Voxel<D>>& points, std::int32_t side) {
+    Workload w;
+    w.name = name;
+    std::vector<std::uint64_t> keys;
+    for (const auto& p : points) {
+        w.cells.push_back(cell<D>(p));
+        keys.push_back(peers::key(w.cells.back()));
+        w.values.push_back(static_cast<std::uint32_t>(peers::mix(keys.back())) | 1);
+    }
+    std::sort(keys.begin(), keys.end());  // the oracle
+    const auto value = [&](const peers::Cell& c) {
+        const std::uint64_t k = peers::key(c);
+        return std::binary_search(keys.begin(), keys.end(), k) ? static_cast<std::uint32_t>(peers::mix(k)) | 1 : 0u;
+    };
     std::mt19937_64 g(7);
     constexpr std::size_t queries = 1 << 20;
-    std::vector<std::uint32_t> order(s.points.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::shuffle(order.begin(), order.end(), g);
-    absl::flat_hash_map<std::uint64_t, std::uint32_t> oracle;
-    for (std::size_t i = 0; i < s.points.size(); ++i) oracle[key<D>(s.points[i])] = s.values[i];
     for (std::size_t i = 0; i < queries; ++i) {
-        const std::uint32_t k = order[i % order.size()];
-        s.hits.push_back(s.points[k]);
-        s.hit_sum += s.values[k];
+        w.hits.push_back(w.cells[g() % w.cells.size()]);
+        w.hit_sum += value(w.hits.back());
     }
-    for (const std::uint32_t v : s.values) s.all_sum += v;
-    while (s.misses.size() < queries) {
-        Voxel<D> p;
-        for (int a = 0; a < D; ++a) p[a] = static_cast<std::int32_t>(g() % static_cast<std::uint64_t>(side));
-        if (!oracle.contains(key<D>(p))) s.misses.push_back(p);
+    for (const std::uint32_t v : w.values) w.all_sum += v;
+    while (w.misses.size() < queries) {
+        peers::Cell c{};
+        for (int a = 0; a < D; ++a)
+            c[static_cast<std::size_t>(a)] = static_cast<std::int32_t>(g() % static_cast<std::uint64_t>(side));
+        if (value(c) == 0) w.misses.push_back(c);
     }
-    const std::int32_t z0 = D == 3 ? side * 2 / 5 : 0;
     for (std::int32_t y = 0; y < side; ++y)
         for (std::int32_t x = 0; x < side; ++x) {
-            Voxel<D> p;
-            p[0] = x;
-            p[1] = y;
-            if constexpr (D == 3) p[2] = z0;
-            s.scan.push_back(p);
-            if (auto it = oracle.find(key<D>(p)); it != oracle.end()) s.scan_sum += it->second;
+            w.scan.push_back({x, y, D == 3 ? side * 2 / 5 : 0});
+            w.scan_sum += value(w.scan.back());
         }
-    return s;
-}
-
-template <int D, class Find>
-double nanoseconds(const std::vector<Voxel<D>>& queries, std::uint64_t want, bool check, bool& right, Find&& find) {
-    double best = 1e9;
-    for (int r = 0; r < 5; ++r) {
-        const double t = now();
-        std::uint64_t sum = 0;
-        for (const auto& p : queries) sum += find(p);
-        best = std::min(best, now() - t);
-        if (check) right &= sum == want;
-    }
-    return best / static_cast<double>(queries.size()) * 1e9;
-}
-
-template <int D, class Find>
-void row(const Set<D>& s, const char* label, double seconds, double bytes, bool exact, Find&& find) {
-    bool right = true;
-    const double hit = nanoseconds<D>(s.hits, s.hit_sum, true, right, find);
-    const double coherent = nanoseconds<D>(s.points, s.all_sum, true, right, find);
-    const double miss = nanoseconds<D>(s.misses, 0, exact, right, find);
-    const double scan = nanoseconds<D>(s.scan, s.scan_sum, exact, right, find);
-    const auto n = static_cast<double>(s.points.size());
-    std::printf(
-        "%s  %-30s build %7.3f s  overhead %8.2f bits  hit %6.2f  coherent %6.2f  miss %6.2f  scan %6.2f ns  %s\n",
-        s.name, label, seconds, (bytes / n - 4) * 8, hit, coherent, miss, scan, right ? "right" : "WRONG");
-    std::fflush(stdout);
+    return w;
 }
 
 template <int D>
-void quadrat_row(const Set<D>& s, const char* label, const VoxelOptions& options) {
-    const double t = now();
-    const auto v = SparseVoxels<std::uint32_t, D>::pack(s.points, s.values, options);
-    const double seconds = now() - t;
-    const double bytes = static_cast<double>(v.index().bytes()) + 4.0 * v.index().values();
-    const std::string full =
-        std::string("quadrat ") + label + " (" + name(v.index().layout()) + ", " + name(v.index().encoding()) + ")";
-    row<D>(s, full.c_str(), seconds, bytes, v.index().exact(), [&](const Voxel<D>& p) {
-        const std::uint32_t* f = v.find(p);
-        return f ? *f : 0u;
-    });
-    // Batches.
-    std::vector<std::uint32_t> out(s.hits.size());
-    double best = 1e9;
-    for (int r = 0; r < 5; ++r) {
-        const double b = now();
-        v.at(s.hits, out);
-        best = std::min(best, now() - b);
-    }
-    std::uint64_t sum = 0;
-    for (const std::uint32_t x : out) sum += x;
-    std::printf("%s    in batches: hit %6.2f ns %s\n", s.name, best / static_cast<double>(out.size()) * 1e9,
-                sum == s.hit_sum ? "right" : "WRONG");
-}
-
-template <int D>
-void run(const Set<D>& s) {
-    std::printf("%s: %zu entries\n", s.name, s.points.size());
-    quadrat_row<D>(s, "fast", {.layout = Layout::voxel, .encoding = Encoding::constrained});
-    quadrat_row<D>(s, "fast", {.layout = Layout::voxel, .encoding = Encoding::bucket_tag});
-    quadrat_row<D>(s, "coherent",
-                   {.layout = Layout::voxel, .encoding = Encoding::bucket_tag, .coherence = Coherence::defined});
-    quadrat_row<D>(s, "fast", {.layout = Layout::brick});
-    quadrat_row<D>(s, "auto", {});
-    if (s.points.size() < 2000000) quadrat_row<D>(s, "auto compact", {.construction = Construction::compact});
-    {
-        const double t = now();
-        absl::flat_hash_map<std::uint64_t, std::uint32_t> map;
-        map.reserve(s.points.size());
-        for (std::size_t i = 0; i < s.points.size(); ++i) map.emplace(key<D>(s.points[i]), s.values[i]);
-        const double seconds = now() - t;
-        row<D>(s, "absl::flat_hash_map", seconds, static_cast<double>(map.capacity()) * 17, true,
-               [&](const Voxel<D>& p) {
-                   const auto it = map.find(key<D>(p));
-                   return it == map.end() ? 0u : it->second;
-               });
-    }
-    {
-        const double t = now();
-        struct Hash {
-            std::size_t operator()(std::uint64_t k) const { return mix(k); }
+peers::Rival packed(const Workload& w, const std::string& label, const VoxelOptions& options, bool batch = false) {
+    std::vector<Voxel<D>> points;
+    for (const auto& c : w.cells) points.push_back(voxel<D>(c));
+    auto v = std::make_shared<SparseVoxels<std::uint32_t, D>>();
+    peers::Rival r = peers::build(label, [&](double& bytes) {
+        *v = SparseVoxels<std::uint32_t, D>::pack(points, w.values, options);
+        bytes = static_cast<double>(v->index().bytes()) + 4.0 * v->index().values();
+        return [v](peers::Cells q) {
+            std::uint64_t sum = 0;
+            for (const auto& c : q)
+                if (const std::uint32_t* f = v->find(voxel<D>(c))) sum += *f;
+            return sum;
         };
-        tsl::robin_map<std::uint64_t, std::uint32_t, Hash> map;
-        map.reserve(s.points.size());
-        for (std::size_t i = 0; i < s.points.size(); ++i) map.emplace(key<D>(s.points[i]), s.values[i]);
-        const double seconds = now() - t;
-        row<D>(s, "tsl::robin_map", seconds, static_cast<double>(map.bucket_count()) * 24, true,
-               [&](const Voxel<D>& p) {
-                   const auto it = map.find(key<D>(p));
-                   return it == map.end() ? 0u : it->second;
-               });
+    });
+    if (batch) {
+        r.sum = [v](peers::Cells q) {
+            std::uint64_t sum = 0;
+            std::array<Voxel<D>, 4096> p;
+            std::array<std::uint32_t, 4096> out;
+            for (std::size_t begin = 0; begin < q.size(); begin += p.size()) {
+                const std::size_t n = std::min(p.size(), q.size() - begin);
+                for (std::size_t i = 0; i < n; ++i) p[i] = voxel<D>(q[begin + i]);
+                v->at(std::span<const Voxel<D>>(p.data(), n), std::span(out.data(), n));
+                sum += std::accumulate(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(n), std::uint64_t{0});
+            }
+            return sum;
+        };
     }
-    {
-        const double t = now();
-        nanovdb::GridBuilder<std::uint32_t> builder(0u);
-        auto out = builder.getAccessor();
-        for (std::size_t i = 0; i < s.points.size(); ++i)
-            out.setValue(nanovdb::Coord(s.points[i][0], s.points[i][1], D == 3 ? s.points[i][D - 1] : 0), s.values[i]);
-        auto handle = builder.getHandle<>();
-        const double seconds = now() - t;
-        const auto* grid = handle.template grid<std::uint32_t>();
-        auto accessor = grid->getAccessor();
-        row<D>(s, "NanoVDB, full leaves, accessor", seconds, static_cast<double>(handle.size()), true,
-               [&](const Voxel<D>& p) { return accessor.getValue(nanovdb::Coord(p[0], p[1], D == 3 ? p[D - 1] : 0)); });
+    r.exact = v->index().exact();
+    r.name = "quadrat " + label;
+    if (label.starts_with("auto")) r.name += std::string(" (") + quadrat::name(v->index().layout()) + ")";
+    return r;
+}
+
+struct Row {
+    const peers::Rival* rival;
+    std::vector<double> nanoseconds[4];
+    bool right = true;
+};
+
+double median(std::vector<double> v) {
+    std::sort(v.begin(), v.end());
+    return v[v.size() / 2];
+}
+
+template <int D>
+int run(const Workload& w, const char* file) {
+    std::vector<peers::Rival> all;
+    const Encoding tag = Encoding::bucket_tag;
+    all.push_back(packed<D>(w, "constrained", {.layout = Layout::voxel, .encoding = Encoding::constrained}));
+    all.push_back(packed<D>(w, "tagged", {.layout = Layout::voxel, .encoding = tag}));
+    all.push_back(packed<D>(w, "tagged, batches", {.layout = Layout::voxel, .encoding = tag}, true));
+    all.push_back(
+        packed<D>(w, "tagged, coherent", {.layout = Layout::voxel, .encoding = tag, .coherence = Coherence::defined}));
+    all.push_back(packed<D>(w, "bricks", {.layout = Layout::brick}));
+    all.push_back(packed<D>(w, "bits and ranks", {.layout = Layout::bits}));
+    if (w.cells.size() < 2000000) all.push_back(packed<D>(w, "auto, compact", {.construction = Construction::compact}));
+    for (peers::Rival& r : peers::rivals(w.cells, w.values)) all.push_back(std::move(r));
+
+    std::vector<Row> rows;
+    for (const peers::Rival& r : all) rows.push_back({&r, {}, true});
+    const peers::Cells patterns[] = {w.hits, w.cells, w.misses, w.scan};
+    const std::uint64_t wanted[] = {w.hit_sum, w.all_sum, 0, w.scan_sum};
+    const int rounds = w.cells.size() > 2000000 ? 3 : 5;
+    for (int round = 0; round <= rounds; ++round)  // the first one warms up
+        for (Row& row : rows)
+            for (std::size_t k = 0; k < 4; ++k) {
+                if (k >= 2 && !row.rival->exact) continue;
+                const double start = peers::now();
+                const std::uint64_t sum = row.rival->sum(patterns[k]);
+                const double seconds = peers::now() - start;
+                if (round) row.nanoseconds[k].push_back(1e9 * seconds / static_cast<double>(patterns[k].size()));
+                row.right = row.right && sum == wanted[k];
+            }
+
+    const auto n = static_cast<double>(w.cells.size());
+    std::printf(
+        "%s: %zu entries; bits above the payload per entry, nanoseconds per lookup (medians of %d interleaved "
+        "rounds)\n",
+        w.name.c_str(), w.cells.size(), rounds);
+    std::printf("%-30s %9s %9s %9s %9s %9s %9s\n", "", "bits", "build s", "hit", "coherent", "miss", "scan");
+    std::string json;
+    bool right = true;
+    for (const Row& row : rows) {
+        double ns[4] = {};
+        for (std::size_t k = 0; k < 4; ++k)
+            if (!row.nanoseconds[k].empty()) ns[k] = median(row.nanoseconds[k]);
+        const double bits = (row.rival->bytes / n - 4) * 8;
+        std::printf("%-30s %9.2f %9.3f %9.2f %9.2f", row.rival->name.c_str(), bits, row.rival->seconds, ns[0], ns[1]);
+        if (row.rival->exact)
+            std::printf(" %9.2f %9.2f", ns[2], ns[3]);
+        else
+            std::printf(" %9s %9s", "-", "-");
+        std::printf("%s\n", row.right ? "" : "  WRONG");
+        right = right && row.right;
+        char line[512];
+        std::snprintf(line, sizeof line,
+                      "  {\"set\": \"%s\", \"entries\": %zu, \"name\": \"%s\", \"bits\": %.3f, \"build_seconds\": "
+                      "%.4f, \"hit_ns\": %.3f, "
+                      "\"coherent_ns\": %.3f, \"miss_ns\": %.3f, \"scan_ns\": %.3f, \"right\": %s}",
+                      w.name.c_str(), w.cells.size(), row.rival->name.c_str(), bits, row.rival->seconds, ns[0], ns[1],
+                      ns[2], ns[3], row.right ? "true" : "false");
+        json += (json.empty() ? "" : ",\n") + std::string(line);
     }
-    {
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
-        const double t = now();
-        for (std::size_t i = 0; i < s.points.size(); ++i) sorted.emplace_back(key<D>(s.points[i]), s.values[i]);
-        std::sort(sorted.begin(), sorted.end());
-        const double seconds = now() - t;
-        row<D>(s, "sorted keys", seconds, static_cast<double>(sorted.size()) * 12, true, [&](const Voxel<D>& p) {
-            const std::uint64_t k = key<D>(p);
-            const auto it =
-                std::lower_bound(sorted.begin(), sorted.end(), std::pair<std::uint64_t, std::uint32_t>(k, 0));
-            return it != sorted.end() && it->first == k ? it->second : 0u;
-        });
-    }
+    if (file) std::ofstream(file) << "[\n" << json << "\n]\n";
+    return right ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
     const std::string which = count > 1 ? arguments[1] : "D3";
-    if (which == "D1") run(prepare<2>("D1", bench::random_set<2>(100000, 11, 1), 2048));
-    if (which == "D2") run(prepare<3>("D2", bench::random_set<3>(1000000, 9, 2), 512));
-    if (which == "D3") run(prepare<3>("D3", bench::surface_set(512, 562911), 512));
-    if (which == "D4") run(prepare<3>("D4", bench::surface_set(2048, 5900000), 2048));
-    if (which == "D5") run(prepare<2>("D5", bench::glyph_set(3), 512));
+    const char* file = count > 2 ? arguments[2] : nullptr;
+    if (which == "D1") return run<2>(prepare<2>("D1", bench::random_set<2>(100000, 11, 1), 2048), file);
+    if (which == "D2") return run<3>(prepare<3>("D2", bench::random_set<3>(1000000, 9, 2), 512), file);
+    if (which == "D3") return run<3>(prepare<3>("D3", bench::surface_set(512, 562911), 512), file);
+    if (which == "D4") return run<3>(prepare<3>("D4", bench::surface_set(2048, 5900000), 2048), file);
+    if (which == "D5") return run<2>(prepare<2>("D5", bench::glyph_set(3), 512), file);
+    std::fprintf(stderr, "D1 D2 D3 D4 or D5\n");
+    return 2;
 }
