@@ -4,6 +4,7 @@
 #include "neighbors/grid.hpp"
 
 #include "base/parallel.hpp"
+#include "neighbors/keys.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -15,14 +16,16 @@
 namespace quadrat::neighbors {
 namespace {
 
-constexpr std::size_t part_size = 32768;  // points that one counting sort should see: half of a megabyte
-constexpr std::size_t max_parts = 512;
-constexpr double target_per_cell = 6;  // points per cell below which rows get wider than the radius
+constexpr std::size_t part_size = 16384;  // points that one counting sort should see: a quarter of a megabyte
+constexpr std::size_t max_parts = 64;     // streams that one pass can write to without losing its caches
+constexpr std::size_t row_block = 1024;   // points whose rows are found at once
+constexpr double target_per_cell = 6;     // points per cell below which rows get wider than the radius
 constexpr double bins_per_radius = 4;
 constexpr double min_per_bin = 0.5;
 
 template <int D, class T>
 struct PointSource {
+    static constexpr std::size_t stride = D;
     std::span<const Vec<D, T>> points;
     [[nodiscard]] std::size_t size() const { return points.size(); }
     [[nodiscard]] const T* at(std::size_t i) const { return points[i].v; }
@@ -31,6 +34,7 @@ struct PointSource {
 
 template <int D, class T>
 struct RecordSource {
+    static constexpr std::size_t stride = record_stride<D, T>;
     std::span<const Record<D, T>> records;
     [[nodiscard]] std::size_t size() const { return records.size(); }
     [[nodiscard]] const T* at(std::size_t i) const { return records[i].v; }
@@ -141,7 +145,6 @@ void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
     start_.resize_discard(row_count * bins + 1);
     for (int k = 0; k < D; ++k) c_[k].resize_discard(n + 16);
     id_.resize_discard(n + 16);
-    key_.resize_discard(n);
     records_.resize_discard(n);
 
     // Parts of 2^shift rows; a count per part and chunk of the input.
@@ -152,13 +155,25 @@ void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
     const std::size_t grain = std::max<std::size_t>(65536, n / 64 + 1);
     const std::size_t chunks = base::chunk_count(n, grain);
     std::vector<std::uint32_t> cursor(chunks * parts, 0);
-    base::parallel_for(executor, n, grain, [&](std::size_t begin, std::size_t end) {
-        std::uint32_t* const count = cursor.data() + begin / grain * parts;
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::uint32_t row = dense_row(source.at(i));
-            key_[i] = row;
-            ++count[row >> shift];
+    const auto with_rows = [&](std::size_t begin, std::size_t end, auto&& use) {
+        std::uint32_t rows[row_block];
+        for (std::size_t i = begin; i < end; i += row_block) {
+            const std::size_t count = std::min(row_block, end - i);
+            find_rows<D, T>(geometry_, source.at(i), Source::stride, count, rows);
+            use(i, count, rows);
         }
+    };
+    base::parallel_for(executor, n, grain, [&](std::size_t begin, std::size_t end) {
+        // Two counters per part, so that points of one part in a row do not wait for each other.
+        std::vector<std::uint32_t> other(parts, 0);
+        std::uint32_t* const even = cursor.data() + begin / grain * parts;
+        std::uint32_t* const odd = other.data();
+        with_rows(begin, end, [&](std::size_t, std::size_t count, const std::uint32_t* rows) {
+            std::size_t k = 0;
+            for (; k + 1 < count; k += 2) ++even[rows[k] >> shift], ++odd[rows[k + 1] >> shift];
+            if (k < count) ++even[rows[k] >> shift];
+        });
+        for (std::size_t p = 0; p < parts; ++p) even[p] += odd[p];
     });
     std::vector<std::uint32_t> part_begin(parts + 1);
     std::uint32_t sum = 0;
@@ -173,38 +188,38 @@ void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
     part_begin[parts] = sum;
     base::parallel_for(executor, n, grain, [&](std::size_t begin, std::size_t end) {
         std::uint32_t* const at = cursor.data() + begin / grain * parts;
-        for (std::size_t i = begin; i < end; ++i) {
-            Record<D, T>& to = records_[at[key_[i] >> shift]++];
-            const T* const v = source.at(i);
-            for (int k = 0; k < D; ++k) to.v[k] = v[k];
-            to.id = source.id(i);
-        }
+        with_rows(begin, end, [&](std::size_t i, std::size_t count, const std::uint32_t* rows) {
+            for (std::size_t k = 0; k < count; ++k) {
+                Record<D, T>& to = records_[at[rows[k] >> shift]++];
+                const T* const v = source.at(i + k);
+                for (int axis = 0; axis < D; ++axis) to.v[axis] = v[axis];
+                to.id = source.id(i + k);
+            }
+        });
     });
 
     // Counters of cell c live in start_[c + 1]: begin of c while scattering, end of c, which is begin of c + 1,
     // afterwards.
     start_[0] = 0;
     base::run_tasks(executor, parts, [&](std::size_t p) {
-        const std::uint32_t begin = part_begin[p], end = part_begin[p + 1];
+        const std::uint32_t begin = part_begin[p], end = part_begin[p + 1], count = end - begin;
         const std::size_t first = (p << shift) * bins, last = std::min(row_count, (p + 1) << shift) * bins;
         std::uint32_t* const counter = start_.data() + 1;
         std::fill(counter + first, counter + last, 0u);
-        for (std::uint32_t i = begin; i < end; ++i) {
-            const T* const v = records_[i].v;
-            const std::uint32_t key = dense_row(v) * bins + geometry_.dense_cell(v[0], 0);
-            key_[i] = key;
-            ++counter[key];
-        }
+        const Record<D, T>* const records = records_.data() + begin;
+        base::Array<std::uint32_t> cell(count);
+        if (count > 0) find_cells<D, T>(geometry_, records, count, cell.data());
+        for (std::uint32_t i = 0; i < count; ++i) ++counter[cell[i]];
         std::uint32_t position = begin;
         for (std::size_t c = first; c < last; ++c) {
-            const std::uint32_t count = counter[c];
+            const std::uint32_t in_cell = counter[c];
             counter[c] = position;
-            position += count;
+            position += in_cell;
         }
         std::uint32_t* const order = id_.data();
-        for (std::uint32_t i = begin; i < end; ++i) order[counter[key_[i]]++] = i;
+        for (std::uint32_t i = 0; i < count; ++i) order[counter[cell[i]]++] = i;
         for (std::uint32_t i = begin; i < end; ++i) {
-            const Record<D, T>& r = records_[order[i]];
+            const Record<D, T>& r = records[order[i]];
             for (int k = 0; k < D; ++k) c_[k][i] = r.v[k];
             order[i] = r.id;
         }
@@ -300,8 +315,7 @@ typename Grid<D, T>::Row Grid<D, T>::next_row(const Row& row) const {
 
 template <int D, class T>
 std::uint64_t Grid<D, T>::bytes() const {
-    std::uint64_t sum =
-        id_.bytes() + start_.bytes() + records_.bytes() + key_.bytes() + rows_.capacity() * sizeof(SortedRow);
+    std::uint64_t sum = id_.bytes() + start_.bytes() + records_.bytes() + rows_.capacity() * sizeof(SortedRow);
     for (const auto& c : c_) sum += c.bytes();
     return sum;
 }

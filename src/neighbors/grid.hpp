@@ -93,10 +93,7 @@ class Grid {
     [[nodiscard]] std::span<const SortedRow> sorted_rows() const { return rows_; }
     [[nodiscard]] std::uint64_t bytes() const;
     /// Gives back what only build() needs.
-    void release_scratch() {
-        records_.release();
-        key_.release();
-    }
+    void release_scratch() { records_.release(); }
 
     /// The first row with points at or after position p, and its end. Dense: rows are numbered slab * rows + row.
     struct Row {
@@ -121,7 +118,6 @@ class Grid {
     base::Array<std::uint32_t> start_;
     std::vector<SortedRow> rows_;
     base::Array<Record<D, T>> records_;
-    base::Array<std::uint32_t> key_;
 };
 
 }  // namespace quadrat::neighbors

@@ -28,6 +28,8 @@ constexpr std::array<std::uint64_t, 256> packing_table(unsigned width) {
     }
     return table;
 }
+/// Entries between what is written and the lines that are asked for; two lines per row keep up with 32 neighbours.
+inline constexpr std::size_t write_ahead = 128;
 inline constexpr std::array<std::uint64_t, 256> packing[2] = {packing_table(1), packing_table(2)};
 
 }  // namespace quadrat::neighbors
@@ -113,8 +115,7 @@ std::size_t cull(const Group<T>& g) {
         block_count += count;
     }
     std::size_t n = 0;
-    for (std::size_t b = 0; b < block_count; ++b) {
-        const std::size_t j = blocks[b].begin;
+    const auto keep = [&](std::size_t j, auto&& limited) HWY_ATTR {
         const auto px = hn::LoadU(d, x + j);
         const auto py = hn::LoadU(d, y + j);
         const auto dx = hn::Sub(px, hn::Min(hn::Max(px, x_lo), x_hi));
@@ -126,12 +127,20 @@ std::size_t cull(const Group<T>& g) {
             const auto dz = hn::Sub(pz, hn::Min(hn::Max(pz, z_lo), z_hi));
             sum = hn::Add(sum, hn::Mul(dz, dz));
         }
-        const auto near = hn::And(hn::Le(sum, limit), hn::FirstN(d, blocks[b].end - j));
+        const auto near = limited(hn::Le(sum, limit));
         hn::StoreU(compress(d, px, near), d, to_x + n);
         hn::StoreU(compress(d, py, near), d, to_y + n);
         if constexpr (D == 3) hn::StoreU(compress(d, pz, near), d, to_z + n);
         hn::StoreU(compress(du, labels_at<T>(g.label, j), hn::RebindMask(du, near)), du, to_label + n);
         n += hn::CountTrue(d, near);
+    };
+    if (HWY_LIKELY(g.open_ended)) {
+        for (std::size_t b = 0; b < block_count; ++b) keep(blocks[b].begin, [](auto near) HWY_ATTR { return near; });
+    } else {
+        for (std::size_t b = 0; b < block_count; ++b) {
+            const auto inside = hn::FirstN(d, blocks[b].end - blocks[b].begin);
+            keep(blocks[b].begin, [&](auto near) HWY_ATTR { return hn::And(near, inside); });
+        }
     }
     // What a vector reads past the last candidate is near nobody.
     hn::StoreU(hn::NaN(d), d, to_x + n);
@@ -166,6 +175,10 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
         };
         std::uint32_t* const begin = out;
         std::size_t count = 0;
+        if constexpr (kStore) {
+            __builtin_prefetch(out + write_ahead, 1);
+            __builtin_prefetch(out + write_ahead + 16, 1);
+        }
         const auto emit = [&](std::size_t j, auto near) HWY_ATTR {
             if constexpr (kStore) {
                 store_labels<T>(compress(du, hn::LoadU(du, label + j), hn::RebindMask(du, near)), out);

@@ -15,7 +15,7 @@ namespace quadrat::neighbors {
 
 inline constexpr unsigned max_group = 16;
 /// Vector code may read so many elements past the end of storage and write as many past the end of its output.
-inline constexpr std::size_t max_lanes = 16;
+inline constexpr std::uint32_t max_lanes = 16;
 
 /// Positions [begin, end) of storage.
 struct Range {
@@ -55,6 +55,7 @@ struct Group {
     const std::uint32_t* label;  ///< what to report for each position of storage; null reports the position
     const Range* ranges;         ///< ascending and disjoint
     std::size_t range_count;
+    bool open_ended;            ///< what follows a range, up to a whole number of vectors, is in none and near nobody
     T lo[3], hi[3];             ///< bounding box of the homes
     T cull_sq;                  ///< the largest radius_sq
     const T* home[3];           ///< `size` coordinates each; in the half form the first range starts with the homes

@@ -1,6 +1,7 @@
 // The searches of CellIndex: lists, counts and streams of pairs. Homes are taken in chunks whose number depends on the
-// data alone; a chunk writes its rows one after the other into its own segment of the list. The one scattered write per
-// row, its record, is asked for one group ahead.
+// data alone; a chunk writes its rows one after the other into its own segment of the list. What is scattered, the
+// record or the count of a row, is first written in cell order and brought into the order of the input at the end: one
+// pass that does nothing but wait for memory waits less than the search would at every row.
 #include <quadrat/neighbors/cell_index.hpp>
 
 #include <quadrat/error.hpp>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <numeric>
 #include <string>
 
@@ -29,8 +29,8 @@ using ListSegment = NeighborListWriter::Segment;
 constexpr std::size_t smallest_chunk = 8192;
 constexpr std::size_t most_chunks = 8192;
 constexpr std::size_t stream_chunk = 2048;
-constexpr unsigned group_ahead = 12;      // rows of the next group
-constexpr std::size_t stage_size = 2048;  // entries
+constexpr std::size_t charged_at_once = 4096;  // entries
+constexpr std::uint32_t scatter_ahead = 24;    // rows
 
 constexpr std::uint32_t nobody[neighbors::max_group] = {
     neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
@@ -65,53 +65,50 @@ std::size_t entry_bytes(const NeighborOptions& o) {
            (o.vectors ? sizeof(Vec<D, T>) : 0) + (o.shifts ? sizeof(Shift) : 0);
 }
 
+/// Brings values that are in cell order into the order of the input.
+template <class Value>
+void scatter(Executor* executor, const std::uint32_t* ids, std::size_t n, const Value* from, Value* to) {
+    constexpr std::size_t grain = 65536;
+    base::parallel_for(executor, n, grain, [&](std::size_t begin, std::size_t end) {
+        std::size_t p = begin;
+        for (; p + scatter_ahead < end; ++p) {
+            __builtin_prefetch(to + ids[p + scatter_ahead], 1);
+            to[ids[p]] = from[p];
+        }
+        for (; p < end; ++p) to[ids[p]] = from[p];
+    });
+}
+
 /// Rows of the homes at [begin, end), final ids, one after the other in `to` from entry 0; done(place, first entry,
 /// count).
-template <int D, class T, class State, bool kDense, class Ahead, class Done>
+template <int D, class T, class State, bool kDense, class Done>
 std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t end, ListSegment& to, Budget& budget,
-                   Ahead&& ahead, Done&& done) {
+                   Done&& done) {
     const Kernel<T> kernel = kernel_for<D, T>(job.reach.plain);
     Walk<D, T, kDense> walk(job.homes, job.state.points, job.reach);
-    std::uint64_t used = 0, tests = 0;
-    const auto room = [&](auto& buffer, std::uint64_t entries, std::size_t bytes) {
-        if (entries <= buffer.capacity()) return;
-        const std::size_t before = buffer.capacity();
-        buffer.grow(entries);
-        budget.take((buffer.capacity() - before) * bytes);
+    std::uint64_t used = 0, charged = 0, tests = 0;
+    const auto charge = [&](std::uint64_t most_uncharged) {
+        if (used - charged < most_uncharged) return;
+        budget.take((used - charged) * entry_bytes<D, T>(job.options));
+        charged = used;
     };
     const auto first = static_cast<std::uint32_t>(begin), last = static_cast<std::uint32_t>(end);
     if (!job.refined) {
         const bool leave_self = job.own && !job.options.self;
-        // Rows are packed in the first-level cache, where stores that overlap cost little, and leave it in large
-        // pieces.
-        base::Array<std::uint32_t> stage(4 * stage_size);
-        std::size_t staged = 0;
-        const auto flush = [&] {
-            if (staged == 0) return;
-            room(to.indices, used + staged, sizeof(std::uint32_t));
-            std::memcpy(to.indices.data() + used, stage.data(), staged * sizeof(std::uint32_t));
-            used += staged;
-            staged = 0;
-        };
         const auto visit = [&](std::uint32_t h, Group<T>& group) {
-            ahead(h + group.size);
             if (!leave_self) group.self = nobody;
             const std::size_t candidates = kernel.cull(group);
             tests += group.size * candidates;
-            const std::size_t most = group.size * (candidates + neighbors::max_lanes);
-            if (staged + most > stage.size()) {
-                flush();
-                if (most > stage.size()) stage.resize_discard(most);
-            }
-            (job.options.half ? kernel.half : kernel.full)(group, candidates, stage.data() + staged);
+            to.indices.grow(used + group.size * candidates + neighbors::max_lanes);
+            (job.options.half ? kernel.half : kernel.full)(group, candidates, to.indices.data() + used);
             for (unsigned a = 0; a < group.size; ++a) {
-                done(h + a, used + staged, group.count[a]);
-                staged += group.count[a];
+                done(h + a, used, group.count[a]);
+                used += group.count[a];
             }
-            if (staged >= stage_size) flush();
+            charge(charged_at_once);
         };
         job.options.half ? walk.template run<true>(first, last, visit) : walk.template run<false>(first, last, visit);
-        flush();
+        charge(1);
         job.state.tests += tests;
         return used;
     }
@@ -126,15 +123,15 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
         tests += group.size * candidates;
         const std::uint32_t* row = positions.data();
         for (unsigned a = 0; a < group.size; ++a) {
-            const std::size_t before = to.indices.capacity();
             refiner.grow(to, used + group.count[a]);
-            budget.take((to.indices.capacity() - before) * entry_bytes<D, T>(job.options));
             const std::uint32_t kept = refiner.row(h + a, row, group.count[a], &to, used);
             done(h + a, used, kept);
             used += kept;
             row += group.count[a];
         }
+        charge(charged_at_once);
     });
+    charge(1);
     job.state.tests += tests;
     return used;
 }
@@ -218,26 +215,21 @@ void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
         NeighborListWriter::WideRow place;
     };
     std::vector<std::vector<Wide>> wide(chunks);
-    const std::uint32_t* const ids = job.homes.ids();
+    base::Array<std::uint64_t> placed(homes);  // records in cell order
     std::atomic<std::size_t> finished = 0;
     std::mutex report;
     try {
         base::parallel_for(job.state.options.executor, homes, grain, [&](std::size_t begin, std::size_t end) {
             const std::size_t c = begin / grain;
             ListSegment& segment = writer.segment(c);
-            const auto ahead = [&](std::uint32_t next) {
-                for (unsigned q = 0; q < group_ahead; ++q) __builtin_prefetch(records + ids[next + q], 1);
-            };
             const auto done = [&](std::uint32_t place, std::uint64_t first, std::uint32_t count) {
-                const std::uint32_t row = ids[place];
-                if (NeighborListWriter::fits(first, count)) [[likely]]
-                    records[row] = NeighborListWriter::record(c, first, count);
-                else
-                    wide[c].push_back({row, {first, count, static_cast<std::uint32_t>(c)}});
+                placed[place] = NeighborListWriter::record(c, first, count);
+                if (!NeighborListWriter::fits(first, count)) [[unlikely]]
+                    wide[c].push_back({job.homes.ids()[place], {first, count, static_cast<std::uint32_t>(c)}});
             };
             entries[c] = job.state.points.geometry().dense
-                             ? fill<D, T, State, true>(job, begin, end, segment, budget, ahead, done)
-                             : fill<D, T, State, false>(job, begin, end, segment, budget, ahead, done);
+                             ? fill<D, T, State, true>(job, begin, end, segment, budget, done)
+                             : fill<D, T, State, false>(job, begin, end, segment, budget, done);
             if (o.watch.report || o.watch.stop.stop_requested()) {
                 const std::lock_guard lock(report);
                 base::check_in(o.watch, ++finished, chunks);
@@ -247,6 +239,7 @@ void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
         out = NeighborList();
         refuse(count_all(job));
     }
+    scatter(job.state.options.executor, job.homes.ids(), homes, placed.data(), records);
     for (const auto& rows_of_chunk : wide)
         for (const Wide& w : rows_of_chunk) writer.set_wide(w.row, w.place);
     const std::uint64_t total = std::accumulate(entries.begin(), entries.end(), std::uint64_t{0});
@@ -318,12 +311,13 @@ void CellIndex<D, T>::count_neighbors(std::vector<std::uint32_t>& out) const {
     const Job<D, T, State> job{s,        s.homes(), options, true, &s.images, needs_refining<D, T>(s, options, true),
                                s.reach()};
     const std::size_t grain = std::max(smallest_chunk, job.homes.size() / most_chunks + 1);
-    const std::uint32_t* const ids = job.homes.ids();
+    base::Array<std::uint32_t> placed(job.homes.size());
     base::parallel_for(s.options.executor, job.homes.size(), grain, [&](std::size_t begin, std::size_t end) {
-        const auto set = [&](std::uint32_t place, std::uint32_t n) { out[ids[place]] = n; };
+        const auto set = [&](std::uint32_t place, std::uint32_t n) { placed[place] = n; };
         s.points.geometry().dense ? count_rows<D, T, State, true>(job, begin, end, set)
                                   : count_rows<D, T, State, false>(job, begin, end, set);
     });
+    scatter(s.options.executor, job.homes.ids(), job.homes.size(), placed.data(), out.data());
 }
 
 template <int D, class T>
@@ -350,9 +344,8 @@ void CellIndex<D, T>::stream(void* context, void (*sink)(void*, const Batch&), T
         homes.assign(ids + begin, ids + end);
         counts.assign(end - begin, 0);
         const auto done = [&](std::uint32_t place, std::uint64_t, std::uint32_t n) { counts[place - begin] = n; };
-        const auto ahead = [](std::uint32_t) {};
-        s.points.geometry().dense ? fill<D, T, State, true>(job, begin, end, rows, budget, ahead, done)
-                                  : fill<D, T, State, false>(job, begin, end, rows, budget, ahead, done);
+        s.points.geometry().dense ? fill<D, T, State, true>(job, begin, end, rows, budget, done)
+                                  : fill<D, T, State, false>(job, begin, end, rows, budget, done);
         sink(context, Batch{homes, counts, rows.indices.data(), s.directed()});
     };
     // Where points are dense a batch holds fewer homes, so that its pairs stay within a few megabytes.
@@ -390,10 +383,8 @@ void CellIndex<D, T>::find_row(std::uint32_t i, std::vector<std::uint32_t>& row)
     Budget budget(~std::uint64_t{0});
     const std::size_t p = s.places[i];
     const auto done = [](std::uint32_t, std::uint64_t, std::uint32_t) {};
-    const auto ahead = [](std::uint32_t) {};
-    const std::uint64_t count = s.points.geometry().dense
-                                    ? fill<D, T, State, true>(job, p, p + 1, to, budget, ahead, done)
-                                    : fill<D, T, State, false>(job, p, p + 1, to, budget, ahead, done);
+    const std::uint64_t count = s.points.geometry().dense ? fill<D, T, State, true>(job, p, p + 1, to, budget, done)
+                                                          : fill<D, T, State, false>(job, p, p + 1, to, budget, done);
     row.assign(to.indices.data(), to.indices.data() + count);
 }
 

@@ -1,11 +1,13 @@
 // The walk over home points that every search shares: cut a stretch of sorted homes into groups of close neighbours in
 // one row, find the ranges of storage that the balls around a group can touch, and hand both to the caller. A row of
 // cells at a lateral distance g from the group's box can only hold neighbours within sqrt(r^2 - g^2) of it along x: the
-// H-mask of Onderik & Durikovic 2008 (eq. 16, in its corrected form) with a continuous x.
+// H-mask of Onderik & Durikovic 2008 (eq. 16, in its corrected form) with a continuous x. In a dense grid groups are
+// planned in batches (plan.hpp); in a sorted one, and for radii whose squares leave the range of the type, one by one.
 #pragma once
 
 #include "neighbors/grid.hpp"
 #include "neighbors/kernel.hpp"
+#include "neighbors/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,6 +39,8 @@ class Walk {
         group_.scratch = &scratch_;
         set_radii(0, reach.radius);
         window_ = geometry_.edge[1] * T(1.5);
+        if (kDense)
+            window_bins_ = static_cast<std::uint32_t>(std::clamp(window_ / geometry_.edge[0], T(1), T(1 << 20)));
     }
 
     /// Report positions of storage instead of ids.
@@ -50,6 +54,10 @@ class Walk {
         typename Grid<D, T>::Row row = homes_.row_at(begin);
         for (std::uint32_t h = begin; h < end;) {
             if (h >= row.end) row = homes_.next_row(row);
+            if (kDense && reach_.plain) {
+                h = run_batch<kHalf>(h, std::min(row.end, end), row.number, visit);
+                continue;
+            }
             const unsigned size = take(h, std::min(row.end, end));
             find_ranges<kHalf>(h, row.number);
             finish(h, visit);
@@ -96,12 +104,71 @@ class Walk {
         visit(h, group_);
     }
 
-    struct RowOfCells {
-        T lo[2], hi[2];  // borders along y, and z in 3D
-        std::size_t table;
-        std::int64_t first_bin;
-        std::uint32_t number, bins, shift;
-    };
+    /// Plans and visits the groups of a batch of homes from h on, all of one row; returns where it ends.
+    template <bool kHalf, class Visit>
+    std::uint32_t run_batch(std::uint32_t h, std::uint32_t end, std::uint32_t home_row, Visit&& visit) {
+        const auto bins = static_cast<std::uint32_t>(geometry_.cells[0]);
+        const std::uint32_t* const home_start = homes_.starts() + std::size_t{home_row} * bins;
+        T farthest = 0;
+        unsigned count = 0;
+        for (; h < end && count < Batch<T>::most; ++count) {
+            const std::uint32_t past = geometry_.dense_cell(homes_.axis(0)[h], 0) + window_bins_;
+            const std::uint32_t limit = std::min(end, past < bins ? home_start[past] : end);
+            batch_.first[count] = h;
+            h += std::min<std::uint32_t>(group_size, limit - h);
+            batch_.longest[count] = reach_.radii ? set_own_radii(batch_.first[count], h) : longest_;
+            farthest = std::max(farthest, batch_.longest[count]);
+        }
+        batch_.first[count] = h;
+        batch_.count = count;
+        const T* axes[3] = {homes_.axis(0), homes_.axis(1), homes_.axis(D - 1)};
+        planner_.boxes(batch_, axes);
+
+        T lo[D], hi[D];
+        for (int k = 1; k < D; ++k) {
+            lo[k] = *std::min_element(batch_.lo[k], batch_.lo[k] + count);
+            hi[k] = *std::max_element(batch_.hi[k], batch_.hi[k] + count);
+        }
+        find_rows(lo, hi, farthest);
+        // Rows are in the order of storage: the half form starts with the homes' own.
+        std::size_t skipped = 0;
+        if (kHalf)
+            while (rows_[skipped].number < home_row) ++skipped;
+        const std::size_t rows = rows_.size() - skipped;
+        planner_.ranges(batch_, geometry_, rows_.data() + skipped, rows, bin_ranges_.data());
+        for (unsigned g = 0; g < count; ++g) {
+            const std::uint32_t first = batch_.first[g];
+            if (reach_.radii) set_own_radii(first, batch_.first[g + 1]);
+            for (int k = 0; k < D; ++k) {
+                group_.home[k] = axes[k] + first;
+                group_.lo[k] = batch_.lo[k][g];
+                group_.hi[k] = batch_.hi[k][g];
+            }
+            group_.size = batch_.first[g + 1] - first;
+            group_.self = homes_.ids() + first;
+            list_ranges<kHalf>(g, first, skipped, rows);
+            finish(first, visit);
+        }
+        return h;
+    }
+
+    /// The ranges of storage of group g of the batch.
+    template <bool kHalf>
+    void list_ranges(unsigned g, std::uint32_t first, std::size_t skipped, std::size_t rows) {
+        const std::uint32_t* const start = points_.starts();
+        std::size_t n = 0;
+        bool open = true;
+        for (std::size_t r = 0; r < rows; ++r) {
+            const std::uint32_t b = kHalf && r == 0 ? first : start[bin_ranges_[r].from[g]];
+            const std::uint32_t e = start[bin_ranges_[r].to[g]];
+            ranges_[n] = {b, e};
+            n += b < e;
+            const std::uint32_t read = b + (e - b + max_lanes - 1) / max_lanes * max_lanes;
+            open = open && (b >= e || read <= rows_[skipped + r].end);
+        }
+        range_count_ = n;
+        group_.open_ended = open;
+    }
 
     void set_radii(unsigned a, T radius) {
         for (; a < max_group; ++a) group_.radius[a] = radius, group_.radius_sq[a] = radius * radius;
@@ -132,17 +199,22 @@ class Walk {
         }
         group_.size = size;
         group_.self = homes_.ids() + h;
-        if (reach_.radii) {
-            T largest = 0;
-            for (unsigned a = 0; a < size; ++a) largest = std::max(largest, reach_.of(homes_.ids()[h + a]));
-            set_radii(size, largest);
-            for (unsigned a = 0; a < size; ++a) {
-                const T r = reach_.of(homes_.ids()[h + a]);
-                group_.radius[a] = r;
-                group_.radius_sq[a] = r * r;
-            }
-        }
+        group_.open_ended = false;
+        if (reach_.radii) set_own_radii(h, h + size);
         return size;
+    }
+
+    /// The radii of the homes at [h, end), which are a group; returns how far the longest reaches.
+    T set_own_radii(std::uint32_t h, std::uint32_t end) {
+        T largest = 0;
+        for (std::uint32_t p = h; p < end; ++p) largest = std::max(largest, reach_.of(homes_.ids()[p]));
+        set_radii(end - h, largest);
+        for (std::uint32_t p = h; p < end; ++p) {
+            const T r = reach_.of(homes_.ids()[p]);
+            group_.radius[p - h] = r;
+            group_.radius_sq[p - h] = r * r;
+        }
+        return longest_;
     }
 
     [[nodiscard]] std::int64_t cell(T v, int axis) const {
@@ -152,17 +224,11 @@ class Walk {
 
     template <bool kHalf>
     void find_ranges(std::uint32_t h, std::uint32_t home_row) {
-        const T far = longest_ + geometry_.slack;
-        std::int64_t low[2] = {0, 0}, high[2] = {0, 0};
-        for (int k = 1; k < D; ++k) {
-            low[k - 1] = cell(group_.lo[k] - far, k);
-            high[k - 1] = cell(group_.hi[k] + far, k);
-        }
-        if (!std::equal(low, low + 2, low_) || !std::equal(high, high + 2, high_)) list_rows(low, high);
+        find_rows(group_.lo, group_.hi, longest_);
         const std::uint32_t* const start = points_.starts();
         const bool trim = reach_.plain;
         std::size_t n = 0;
-        for (const RowOfCells& row : rows_) {
+        for (const RowOfCells<T>& row : rows_) {
             if (kHalf && row.number < home_row) continue;
             T across = 0;
             for (int k = 1; k < D; ++k) {
@@ -188,6 +254,17 @@ class Walk {
             n += b < e;
         }
         range_count_ = n;
+    }
+
+    /// The rows of cells within reach of what lies between lo and hi.
+    void find_rows(const T* lo, const T* hi, T reach) {
+        const T far = reach + geometry_.slack;
+        std::int64_t low[2] = {0, 0}, high[2] = {0, 0};
+        for (int k = 1; k < D; ++k) {
+            low[k - 1] = cell(lo[k] - far, k);
+            high[k - 1] = cell(hi[k] + far, k);
+        }
+        if (!std::equal(low, low + 2, low_) || !std::equal(high, high + 2, high_)) list_rows(low, high);
     }
 
     /// The rows of cells within [low, high], in the order of storage.
@@ -219,16 +296,18 @@ class Walk {
                 }
             }
         }
-        ranges_.resize(rows_.size());
+        ranges_.resize(rows_.size() + 1);
+        if (kDense) bin_ranges_.resize(rows_.size());
     }
 
     void add_row(std::int64_t slab, std::int64_t row, std::int64_t number, std::size_t table, std::int64_t first_bin,
                  std::uint32_t bins, std::uint32_t shift) {
-        RowOfCells r{};
+        RowOfCells<T> r{};
         r.lo[0] = geometry_.lower(row, 1), r.hi[0] = geometry_.upper(row, 1);
         if constexpr (D == 3) r.lo[1] = geometry_.lower(slab, 2), r.hi[1] = geometry_.upper(slab, 2);
         r.number = static_cast<std::uint32_t>(number);
         r.table = table, r.first_bin = first_bin, r.bins = bins, r.shift = shift;
+        if (kDense) r.end = points_.starts()[table + static_cast<std::size_t>(geometry_.cells[0])];
         rows_.push_back(r);
     }
 
@@ -241,11 +320,15 @@ class Walk {
     typename Grid<D, T>::Row row_{0, 0, 0};
     Scratch<T> scratch_;
     Group<T> group_{};
-    std::vector<Range> ranges_;  // as many as rows_
+    Planner<D, T> planner_ = vector_planner<D, T>();
+    Batch<T> batch_;
+    std::vector<Range> ranges_;  // one more than rows_
+    std::vector<BinRanges> bin_ranges_;
     std::size_t range_count_ = 0;
-    std::vector<RowOfCells> rows_;
+    std::vector<RowOfCells<T>> rows_;
     std::int64_t low_[2] = {-1, -1}, high_[2] = {-1, -1};
     T longest_ = 0, longest_sq_ = 0, window_ = 0;
+    std::uint32_t window_bins_ = 1;
 };
 
 }  // namespace quadrat::neighbors
