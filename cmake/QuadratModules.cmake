@@ -14,6 +14,12 @@ if(QUADRAT_BUILD_APPS OR QUADRAT_BUILD_TESTS OR QUADRAT_BUILD_FUZZERS)
   find_package(fmt REQUIRED CONFIG)
   find_package(nlohmann_json REQUIRED CONFIG)
   find_package(PNG REQUIRED)
+  find_package(embree 3 REQUIRED)
+  # Debian keeps OpenVDB's find module in a place of its own; without OpenVDB fluids are drawn as balls.
+  if(QUADRAT_WITH_OPENVDB AND EXISTS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/OpenVDB)
+    list(APPEND CMAKE_MODULE_PATH /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/OpenVDB)
+    find_package(OpenVDB QUIET)
+  endif()
 endif()
 
 # What every translation unit of the project is compiled with.
@@ -66,6 +72,10 @@ function(quadrat_side_module name)
     add_library(quadrat_${name} STATIC ${sources})
     target_link_libraries(quadrat_${name} PUBLIC quadrat PRIVATE quadrat_flags ${arg_LINK})
     target_include_directories(quadrat_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    if(name STREQUAL "render" AND OpenVDB_FOUND)
+      target_link_libraries(quadrat_render PRIVATE OpenVDB::openvdb)
+      target_compile_definitions(quadrat_render PRIVATE QUADRAT_HAS_OPENVDB=1)
+    endif()
   endif()
 endfunction()
 

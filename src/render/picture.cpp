@@ -4,33 +4,15 @@
 #include <array>
 #include <cmath>
 
+#include "render/vector.hpp"
+
 namespace quadrat::render {
 namespace {
 
 constexpr float nearest = 1e-3f;  // what is closer to the eye is not drawn
 
-Vec3f sub(const Vec3f& a, const Vec3f& b) {
-    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-}
-float dot(const Vec3f& a, const Vec3f& b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-Vec3f cross(const Vec3f& a, const Vec3f& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-Vec3f normalized(const Vec3f& a) {
-    const float length = std::sqrt(dot(a, a));
-    return length > 0 ? Vec3f{a[0] / length, a[1] / length, a[2] / length} : a;
-}
-
 float decode(float v) {
     return v <= 0.04045f ? v / 12.92f : std::pow((v + 0.055f) / 1.055f, 2.4f);
-}
-
-std::uint8_t encode(float v) {
-    v = std::clamp(v, 0.0f, 1.0f);
-    const float s = v <= 0.0031308f ? 12.92f * v : 1.055f * std::pow(v, 1 / 2.4f) - 0.055f;
-    return static_cast<std::uint8_t>(std::lround(255 * s));
 }
 
 // One pass of a box filter along rows (step 1) or columns (step = width), by a running sum.
