@@ -48,19 +48,19 @@ struct Liquid {
 
 struct Sun {
     Vec3f direction{-0.45f, -0.55f, 0.9f};  ///< towards the sun; need not be normalised
-    Color color{2.6f, 2.45f, 2.2f};
+    Color color{1.55f, 1.42f, 1.24f};
     float angle = 0.06f;  ///< half the angle of its disc, radians: how soft shadows are
 };
 
 struct Sky {
-    Color zenith{0.55f, 0.68f, 0.90f};
-    Color horizon{0.92f, 0.93f, 0.95f};
+    Color zenith{0.30f, 0.38f, 0.50f};
+    Color horizon{0.50f, 0.53f, 0.57f};
 };
 
 /// An endless floor that fades into the horizon.
 struct Floor {
     float height = 0;
-    Color color{0.62f, 0.61f, 0.60f};
+    Color color{0.40f, 0.40f, 0.40f};
     float fade = 10;  ///< distance from the camera's target at which the floor is half gone
 };
 
@@ -88,7 +88,7 @@ struct TraceOptions {
 [[nodiscard]] std::vector<std::uint8_t> trace(const Stage& stage, const TraceOptions& options = {});
 
 /// A camera in front of the box, a little to the left and above, that holds all of it in the picture.
-[[nodiscard]] Camera camera_for(const Box3f& box, float aspect = 16.0f / 9);
+[[nodiscard]] Camera camera_for(const Box3f& box, float aspect = 16.0f / 9, float field_of_view = 0.55f);
 
 /// Average of the directions of the triangles around each vertex, by their angles.
 [[nodiscard]] std::vector<Vec3f> smooth_normals(std::span<const Vec3f> vertices, std::span<const Triangle> triangles);

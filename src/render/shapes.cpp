@@ -66,9 +66,9 @@ Shape frame_shape(const Box3f& box, float thickness, const Color& color) {
     return shape;
 }
 
-Camera camera_for(const Box3f& box, float aspect) {
+Camera camera_for(const Box3f& box, float aspect, float field_of_view) {
     Camera camera;
-    camera.field_of_view = 0.55f;
+    camera.field_of_view = field_of_view;
     for (int k = 0; k < 3; ++k) camera.target[k] = (box.lo[k] + box.hi[k]) / 2;
     const bool flat =
         !(box.hi[2] - box.lo[2] > 1e-6f * (box.hi[0] - box.lo[0]));  // a scene of two dimensions: straight on

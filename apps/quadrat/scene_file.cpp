@@ -1,0 +1,178 @@
+#include "scene_file.hpp"
+
+#include <filesystem>
+
+#include "io/files.hpp"
+#include "io/text.hpp"
+#include "scene_parts.hpp"
+
+namespace quadrat::cli {
+namespace {
+
+constexpr const char* kernel_names[] = {"paper", "wendland", "cubic"};
+constexpr const char* solver_names[] = {"weakly_compressible", "ideal_gas", "incompressible"};
+constexpr const char* step_names[] = {"courant", "per_particle", "fixed"};
+constexpr const char* look_names[] = {"auto", "surface", "balls"};
+constexpr const char* color_names[] = {"phase", "speed", "density"};
+constexpr const char* side_names[] = {"-x", "+x", "-y", "+y", "-z", "+z"};
+
+void read_box(JsonObject& object, Box3d& box) {
+    const JsonCursor lo = object.need("lo"), hi = object.need("hi");
+    box.lo = lo.vector();
+    box.hi = hi.vector();
+    for (int k = 0; k < 3; ++k)
+        if (box.hi[k] < box.lo[k] || (k < 2 && box.hi[k] == box.lo[k]))
+            JsonCursor(hi.value()[static_cast<std::size_t>(k)], hi.path() + "/" + std::to_string(k))
+                .expected("more than lo");
+}
+
+void read_domain(const JsonCursor& at, Domain& domain) {
+    JsonObject object(at);
+    read_box(object, domain.box);
+    if (const auto list = object.find("periodic")) {
+        const auto axes = list->list();
+        if (axes.size() > 3) list->expected("at most 3 axes");
+        for (std::size_t k = 0; k < axes.size(); ++k) domain.periodic[k] = axes[k].yes();
+    }
+    if (const auto list = object.find("open"))
+        for (const JsonCursor& side : list->list()) domain.open[side.choice(side_names)] = true;
+    read_response(object, domain.response);
+    if (const auto list = object.find("planes"))
+        for (const JsonCursor& plane : list->list()) {
+            JsonObject p(plane);
+            WallPlane wall;
+            wall.normal = p.need("normal").vector();
+            p.read("offset", wall.offset);
+            read_response(p, wall.response);
+            p.end();
+            domain.planes.push_back(wall);
+        }
+    object.read("ghosts", domain.ghosts);
+    object.end();
+}
+
+void read_stepping(const JsonCursor& at, Stepping& stepping) {
+    JsonObject object(at);
+    object.read_choice("kind", stepping.kind, step_names);
+    object.read("fixed", stepping.fixed, Range::positive);
+    object.read("courant", stepping.courant, Range::positive);
+    object.read("largest", stepping.largest, Range::positive);
+    object.end();
+    if (stepping.kind == StepKind::fixed && stepping.fixed == 0) (void)object.need("fixed");
+}
+
+void read_incompressible(const JsonCursor& at, IncompressibleOptions& options) {
+    JsonObject object(at);
+    object.read("density_error", options.density_error, Range::positive);
+    object.read("divergence_error", options.divergence_error, Range::positive);
+    object.read_count("max_iterations", options.max_iterations, 1);
+    object.end();
+}
+
+void read_view(const JsonCursor& at, SceneView& view) {
+    JsonObject object(at);
+    if (const auto eye = object.find("eye")) view.eye = eye->vector();
+    if (const auto target = object.find("target")) view.target = target->vector();
+    object.read("field_of_view", view.field_of_view, Range::positive);
+    if (view.field_of_view >= 170) object.need("field_of_view").expected("degrees below 170");
+    object.read_count("width", view.width, 16, 16384);
+    object.read_count("height", view.height, 16, 16384);
+    object.read_count("samples", view.samples, 1, 4096);
+    object.read("exposure", view.exposure, Range::positive);
+    object.read_choice("fluid", view.fluid, look_names);
+    object.read_choice("color", view.color, color_names);
+    object.read("walls", view.walls);
+    object.end();
+    if (view.eye && view.target && *view.eye == *view.target) at.fail("eye and target are the same point");
+}
+
+SceneFile read_all(const JsonCursor& at, const std::string& folder) {
+    SceneFile file;
+    Scene& scene = file.scene;
+    JsonObject object(at);
+    (void)object.find("variants");
+    std::string about;
+    object.read("name", scene.name);
+    object.read("about", about);
+    std::uint32_t dimension = 3;
+    object.read_count("dimension", dimension, 2, 3);
+    scene.dimension = static_cast<int>(dimension);
+    if (scene.dimension == 2) scene.gravity = {{0, -9.81, 0}};
+    read_domain(object.need("domain"), scene.domain);
+    object.read("gravity", scene.gravity);
+    object.read("spacing", scene.spacing, Range::positive);
+    object.read("support", scene.support, Range::positive);
+    object.read_choice("kernel", scene.kernel, kernel_names);
+    object.read_choice("solver", scene.solver, solver_names);
+    object.read("expected_speed", scene.expected_speed, Range::positive);
+    if (const auto part = object.find("stepping")) read_stepping(*part, scene.stepping);
+    if (const auto part = object.find("incompressible")) read_incompressible(*part, scene.incompressible);
+    object.read("jitter", scene.jitter, Range::not_negative);
+    object.read_count("seed", scene.seed, 0, UINT64_MAX);
+    object.read("end_time", scene.end_time, Range::positive);
+    object.read("frame_interval", scene.frame_interval, Range::positive);
+    if (const auto part = object.find("phases")) read_phases(*part, file);
+    if (const auto part = object.find("blocks")) read_blocks(*part, file);
+    if (const auto part = object.find("particles")) read_particles(*part, file, folder);
+    if (const auto part = object.find("emitters")) read_emitters(*part, file);
+    if (const auto part = object.find("bodies")) read_bodies(*part, file, folder);
+    if (const auto part = object.find("cloths")) read_cloths(*part, file, folder);
+    if (const auto part = object.find("view")) read_view(*part, file.view);
+    object.end();
+    if (scene.end_time / scene.frame_interval > 1e6)
+        object.need("frame_interval").expected("at most a million frames until end_time");
+    if (scene.blocks.empty() && scene.particles.empty() && scene.emitters.empty() && scene.bodies.empty() &&
+        scene.cloths.empty())
+        at.fail("expected blocks, particles, emitters, bodies or cloths, found none of them");
+    return file;
+}
+
+}  // namespace
+
+Error SceneFile::placed(const Error& error, const std::string& file) const {
+    Where where = error.where();
+    const std::string list = "/bodies/";
+    if (where.field.starts_with(list)) {
+        const std::size_t end = where.field.find('/', list.size());
+        const std::string digits = where.field.substr(list.size(), end - list.size());
+        if (!digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == digits.npos) {
+            const std::size_t number = std::stoul(digits);
+            if (number < body_paths.size())
+                where.field = body_paths[number] + (end == where.field.npos ? "" : where.field.substr(end));
+        }
+    }
+    return Error(error.kind(), error.message(), where).in_file(file);
+}
+
+SceneFile parse_scene(std::string_view text, const std::string& path, const std::string& variant) {
+    Json json = parse_json(text, path);
+    try {
+        if (!variant.empty()) {
+            JsonObject variants(JsonObject(JsonCursor(json, "")).need("variants"));
+            const auto patch = variants.find(variant.c_str());
+            if (!patch) {
+                std::string names;
+                for (const auto& [name, value] : variants.at().value().items())
+                    names += (names.empty() ? "" : ", ") + name;
+                throw UsageError("--variant: " + path + " has no variant '" + variant + "'; choose one of " + names);
+            }
+            const Json change = patch->value();
+            json.merge_patch(change);
+        }
+        if (json.is_object()) json.erase("variants");
+        const std::string folder = std::filesystem::path(path).parent_path().string();
+        SceneFile file = read_all(JsonCursor(json, ""), folder.empty() ? "." : folder);
+        if (file.scene.name.empty()) file.scene.name = std::filesystem::path(path).stem().string();
+        file.text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+        return file;
+    } catch (const Error& error) {
+        throw error.where().file.empty() ? error.in_file(path) : error;
+    }
+}
+
+SceneFile read_scene(const std::string& path, const std::string& variant) {
+    const io::MappedFile file(path);
+    return parse_scene(io::as_text(file.bytes()), path, variant);
+}
+
+}  // namespace quadrat::cli

@@ -1,0 +1,186 @@
+#include "scene_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/files.hpp"
+#include "io/text.hpp"
+
+namespace quadrat::cli {
+namespace {
+
+// A value as an error shows it: short, on one line.
+std::string shown(const Json& value) {
+    if (value.is_object()) return "an object";
+    if (value.is_array()) return "an array of " + std::to_string(value.size());
+    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (text.size() > 60) text = text.substr(0, 57) + "...";
+    return text;
+}
+
+// How many letters two names differ by, for "did you mean".
+std::size_t distance(const std::string& a, const std::string& b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+// A key as a part of a path (RFC 6901), free of control characters.
+std::string token(const std::string& key) {
+    std::string text;
+    for (const char c : key) {
+        if (c == '~')
+            text += "~0";
+        else if (c == '/')
+            text += "~1";
+        else
+            text += static_cast<unsigned char>(c) < 32 ? '?' : c;
+    }
+    return text.size() > 80 ? text.substr(0, 77) + "..." : text;
+}
+
+}  // namespace
+
+void JsonCursor::fail(const std::string& message) const {
+    throw Error(ErrorKind::bad_value, message, {.field = path_.empty() ? "/" : path_});
+}
+
+void JsonCursor::expected(const std::string& what) const {
+    fail("expected " + what + ", found " + shown(*value_));
+}
+
+double JsonCursor::number(Range range) const {
+    const double x = value_->is_number() ? value_->get<double>() : std::nan("");
+    const bool fits =
+        std::isfinite(x) && (range == Range::any || (range == Range::positive && x > 0) ||
+                             (range == Range::not_negative && x >= 0) || (range == Range::share && x >= 0 && x <= 1));
+    if (!fits)
+        expected(range == Range::positive       ? "a positive number"
+                 : range == Range::not_negative ? "a number of at least 0"
+                 : range == Range::share        ? "a number from 0 to 1"
+                                                : "a finite number");
+    return x;
+}
+
+std::uint64_t JsonCursor::count(std::uint64_t least, std::uint64_t most) const {
+    const bool fits =
+        value_->is_number_unsigned() && value_->get<std::uint64_t>() >= least && value_->get<std::uint64_t>() <= most;
+    if (!fits) expected("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    return value_->get<std::uint64_t>();
+}
+
+bool JsonCursor::yes() const {
+    if (!value_->is_boolean()) expected("true or false");
+    return value_->get<bool>();
+}
+
+std::string JsonCursor::text() const {
+    if (!value_->is_string()) expected("a text");
+    return value_->get<std::string>();
+}
+
+Vec3d JsonCursor::vector(Range range) const {
+    if (!value_->is_array() || value_->size() < 2 || value_->size() > 3) expected("an array of 3 numbers");
+    Vec3d v = {{0, 0, 0}};
+    for (std::size_t k = 0; k < value_->size(); ++k)
+        v[static_cast<int>(k)] = JsonCursor((*value_)[k], path_ + "/" + std::to_string(k)).number(range);
+    return v;
+}
+
+std::size_t JsonCursor::choice(std::span<const char* const> names) const {
+    std::string all;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        if (value_->is_string() && value_->get<std::string>() == names[k]) return k;
+        all += std::string(k == 0 ? "" : k + 1 == names.size() ? " or " : ", ") + names[k];
+    }
+    expected(all);
+}
+
+std::vector<JsonCursor> JsonCursor::list() const {
+    if (!value_->is_array()) expected("an array");
+    std::vector<JsonCursor> result;
+    for (std::size_t k = 0; k < value_->size(); ++k) result.emplace_back((*value_)[k], path_ + "/" + std::to_string(k));
+    return result;
+}
+
+JsonObject::JsonObject(const JsonCursor& at) : at_(at) {
+    if (!at.value().is_object()) at.expected("an object");
+}
+
+std::optional<JsonCursor> JsonObject::find(const char* key) {
+    known_.emplace_back(key);
+    const auto found = at_.value().find(key);
+    if (found == at_.value().end()) return std::nullopt;
+    return JsonCursor(*found, at_.path() + "/" + key);
+}
+
+JsonCursor JsonObject::need(const char* key) {
+    if (auto found = find(key)) return *found;
+    throw Error(ErrorKind::bad_value, "missing", {.field = at_.path() + "/" + key});
+}
+
+void JsonObject::read(const char* key, double& to, Range range) {
+    if (const auto at = find(key)) to = at->number(range);
+}
+void JsonObject::read(const char* key, bool& to) {
+    if (const auto at = find(key)) to = at->yes();
+}
+void JsonObject::read(const char* key, std::string& to) {
+    if (const auto at = find(key)) to = at->text();
+}
+void JsonObject::read(const char* key, Vec3d& to, Range range) {
+    if (const auto at = find(key)) to = at->vector(range);
+}
+void JsonObject::read_count(const char* key, std::uint64_t& to, std::uint64_t least, std::uint64_t most) {
+    if (const auto at = find(key)) to = at->count(least, most);
+}
+void JsonObject::read_count(const char* key, std::uint32_t& to, std::uint64_t least, std::uint64_t most) {
+    if (const auto at = find(key)) to = static_cast<std::uint32_t>(at->count(least, most));
+}
+
+void JsonObject::end() const {
+    for (const auto& [key, value] : at_.value().items()) {
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        std::string all;
+        const std::string* nearest = nullptr;
+        for (const std::string& name : known_) {
+            all += (all.empty() ? "" : ", ") + name;
+            if (distance(key, name) <= 2 && (!nearest || distance(key, name) < distance(key, *nearest)))
+                nearest = &name;
+        }
+        throw Error(ErrorKind::bad_value,
+                    nearest ? "unknown key; did you mean " + *nearest + "?" : "unknown key; expected one of " + all,
+                    {.field = at_.path() + "/" + token(key)});
+    }
+}
+
+Json parse_json(std::string_view text, const std::string& name) {
+    try {
+        return Json::parse(text.begin(), text.end(), nullptr, true, true);
+    } catch (const Json::parse_error& error) {
+        const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+        // The library's text after its own position: "unexpected end of input; expected ...".
+        std::string what = error.what();
+        if (const std::size_t colon = what.find(": "); colon != what.npos) what = what.substr(colon + 2);
+        std::replace_if(
+            what.begin(), what.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
+        throw Error(ErrorKind::bad_format, "not JSON: " + what,
+                    {.file = name, .line = 1 + static_cast<std::uint64_t>(std::count(text.begin(), end, '\n'))});
+    }
+}
+
+Json read_json_file(const std::string& path) {
+    const io::MappedFile file(path);
+    return parse_json(io::as_text(file.bytes()), path);
+}
+
+}  // namespace quadrat::cli

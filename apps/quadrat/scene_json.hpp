@@ -1,0 +1,90 @@
+// Reading JSON so that every mistake is named: a cursor knows the path of its value in the file ("/bodies/2/radius"),
+// what was expected and what was found, and an object refuses the keys that nobody asked for.
+#pragma once
+
+#include <quadrat/error.hpp>
+#include <quadrat/geometry.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "verb.hpp"
+
+namespace quadrat::cli {
+
+/// What a number must be.
+enum class Range {
+    any,           ///< finite
+    positive,      ///< above 0
+    not_negative,  ///< 0 or more
+    share,         ///< from 0 to 1
+};
+
+/// One value and its path.
+class JsonCursor {
+  public:
+    JsonCursor(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] const Json& value() const { return *value_; }
+    /// "expected <what>, found <the value>".
+    [[noreturn]] void expected(const std::string& what) const;
+    [[noreturn]] void fail(const std::string& message) const;
+
+    [[nodiscard]] double number(Range range = Range::any) const;
+    [[nodiscard]] std::uint64_t count(std::uint64_t least = 0, std::uint64_t most = UINT32_MAX) const;
+    [[nodiscard]] bool yes() const;
+    [[nodiscard]] std::string text() const;
+    /// Three numbers; two are completed by z = 0.
+    [[nodiscard]] Vec3d vector(Range range = Range::any) const;
+    /// One of the names; gives its position.
+    [[nodiscard]] std::size_t choice(std::span<const char* const> names) const;
+    /// The elements of an array.
+    [[nodiscard]] std::vector<JsonCursor> list() const;
+
+  private:
+    const Json* value_;
+    std::string path_;
+};
+
+/// The keys of an object, each asked for at most once. end() refuses what is left.
+class JsonObject {
+  public:
+    explicit JsonObject(const JsonCursor& at);
+
+    /// The value under a key, or nothing.
+    [[nodiscard]] std::optional<JsonCursor> find(const char* key);
+    /// Throws when it is missing.
+    [[nodiscard]] JsonCursor need(const char* key);
+
+    void read(const char* key, double& to, Range range = Range::any);
+    void read(const char* key, bool& to);
+    void read(const char* key, std::string& to);
+    void read(const char* key, Vec3d& to, Range range = Range::any);
+    void read_count(const char* key, std::uint64_t& to, std::uint64_t least = 0, std::uint64_t most = UINT32_MAX);
+    void read_count(const char* key, std::uint32_t& to, std::uint64_t least = 0, std::uint64_t most = UINT32_MAX);
+    template <class Enum>
+    void read_choice(const char* key, Enum& to, std::span<const char* const> names) {
+        if (const auto at = find(key)) to = static_cast<Enum>(at->choice(names));
+    }
+    /// Throws for the first key that nothing asked for.
+    void end() const;
+
+    [[nodiscard]] const JsonCursor& at() const { return at_; }
+
+  private:
+    JsonCursor at_;
+    std::vector<std::string> known_;
+};
+
+/// The parsed file. Throws cannot_read, and bad_format with the line. Comments are allowed.
+[[nodiscard]] Json read_json_file(const std::string& path);
+[[nodiscard]] Json parse_json(std::string_view text, const std::string& name);
+
+}  // namespace quadrat::cli

@@ -1,0 +1,15 @@
+// A film of the pictures through ffmpeg, if it is installed.
+#pragma once
+
+#include <quadrat/executor.hpp>
+
+#include <string>
+
+namespace quadrat::cli {
+
+/// Runs ffmpeg (found by PATH, started without a shell) over folder/%05d.png. False when it is not installed or fails;
+/// then there is no file. Throws stopped.
+[[nodiscard]] bool make_film(const std::string& pictures, const std::string& film, double frames_per_second,
+                             const StopToken& stop);
+
+}  // namespace quadrat::cli

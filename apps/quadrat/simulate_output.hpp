@@ -1,0 +1,81 @@
+// What a run leaves in its folder: frames of particles and solids, pictures, live statistics, and the checkpoint. Each
+// file appears whole or not at all. What is written depends on the scene alone, except times.csv, which holds what a
+// clock measured.
+#pragma once
+
+#include <quadrat/simulation/simulation.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/mesh.hpp"
+#include "scene_file.hpp"
+
+namespace quadrat::cli {
+
+struct OutputOptions {
+    std::string folder = "out";
+    bool ply = true, vtp = false, npy = false, pictures = true;
+};
+
+/// The state of one frame as plain arrays, sorted by particle id.
+struct Frame {
+    std::uint64_t number = 0;
+    double time = 0;
+    std::vector<Vec3f> positions = {}, velocities = {};
+    std::vector<float> densities = {}, pressures = {};
+    std::vector<std::uint8_t> phases = {};
+    std::vector<std::uint32_t> ids = {};
+    io::Mesh solids = {};  ///< bodies (but planes) and cloths, coloured
+};
+
+[[nodiscard]] Frame take_frame(const Simulation& simulation, const SceneView& view, std::uint64_t number, double time);
+
+/// Bytes that a run can be continued from.
+struct Checkpoint {
+    std::uint64_t frame = 0;  ///< the last one that is complete
+    std::uint64_t scene = 0;  ///< hash of the scene's text
+    std::vector<std::byte> state = {};
+};
+
+class Output {
+  public:
+    /// Creates the folders. A fresh run removes what an earlier one left there; otherwise rows and files after
+    /// `resumed_from` are. Throws cannot_write.
+    Output(const OutputOptions& options, bool fresh, std::uint64_t resumed_from);
+
+    void write(const Frame& frame);
+    void write_picture(std::uint64_t frame, const std::vector<std::uint8_t>& pixels, std::uint32_t width,
+                       std::uint32_t height);
+    /// spent: on this frame alone.
+    void add_statistics(std::uint64_t frame, const Statistics& statistics, const PhaseSeconds& spent,
+                        double seconds_of_pictures);
+    void write_checkpoint(const Checkpoint& checkpoint);
+
+    [[nodiscard]] std::string path(const std::string& name) const { return options_.folder + "/" + name; }
+    [[nodiscard]] std::string picture_path(std::uint64_t frame) const;
+
+    /// One row per frame: what report.html plots.
+    struct Row {
+        std::uint64_t frame = 0;
+        std::vector<double> values = {};  ///< as statistics_names
+        std::vector<double> times = {};   ///< as times_names
+    };
+    [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+  private:
+    void write_statistics();
+
+    OutputOptions options_;
+    std::vector<Row> rows_;
+};
+
+extern const std::vector<std::string> statistics_names;
+extern const std::vector<std::string> times_names;
+
+/// Throws cannot_read when there is none, bad_format when it is not one.
+[[nodiscard]] Checkpoint read_checkpoint(const std::string& folder);
+[[nodiscard]] std::uint64_t text_hash(std::string_view text);
+
+}  // namespace quadrat::cli
