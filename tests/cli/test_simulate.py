@@ -1,0 +1,241 @@
+"""quadrat simulate: what it writes, what it refuses, and that a stopped run continues with the same bytes."""
+import csv
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+
+from support import QUADRAT, CommandLine
+
+SCENES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scenes")
+
+
+def water(**changes):
+    """A small dam break with a floating ball."""
+    scene = {
+        "domain": {"lo": [0, 0, 0], "hi": [0.4, 0.2, 0.3]},
+        "spacing": 0.02,
+        "blocks": [{"lo": [0, 0, 0], "hi": [0.16, 0.2, 0.16]}],
+        "end_time": 0.06, "frame_interval": 0.01,
+        "view": {"width": 64, "height": 36, "samples": 1},
+    }
+    scene.update(changes)
+    return scene
+
+
+def read_ply(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    head, body = data.split(b"end_header\n", 1)
+    types = {"float": "<f4", "double": "<f8", "uint": "<u4", "uchar": "u1"}
+    fields = [(n, types[t]) for t, n in re.findall(r"property (\w+) (\w+)\n", head.decode())]
+    n = int(re.search(r"element vertex (\d+)", head.decode()).group(1))
+    return np.frombuffer(body, np.dtype(fields), n)
+
+
+class Simulate(CommandLine):
+    def scene(self, scene, name="scene.json"):
+        return self.write(name, json.dumps(scene))
+
+    def tree(self, folder, but=("times.csv", "report.html", "film.mp4")):
+        """Every file below a folder with its bytes."""
+        result = {}
+        for root, _, files in os.walk(self.path(folder)):
+            for name in files:
+                if name in but:
+                    continue
+                with open(os.path.join(root, name), "rb") as file:
+                    result[os.path.relpath(os.path.join(root, name), self.path(folder))] = file.read()
+        return result
+
+    def test_what_it_leaves(self):
+        self.scene(water())
+        result = self.json("simulate", "scene.json", "-o", "out", "--vtp", "--npy", "--no-film")
+        self.assertEqual(result["frames"], 7)
+        particles = result["particles"]
+        self.assertEqual(particles, 8 * 10 * 8)
+        names = set(os.listdir(self.path("out/frames")))
+        for frame in range(7):
+            for end in (".ply", ".vtp", ".positions.npy", ".velocities.npy", ".densities.npy", ".ids.npy"):
+                self.assertIn("fluid_%05d%s" % (frame, end), names)
+            with open(self.path("out/pictures/%05d.png" % frame), "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+        ply = read_ply(self.path("out/frames/fluid_00006.ply"))
+        x = np.load(self.path("out/frames/fluid_00006.positions.npy"))
+        self.assertEqual(x.shape, (particles, 3))
+        np.testing.assert_array_equal(np.stack([ply["x"], ply["y"], ply["z"]], 1), x)
+        np.testing.assert_array_equal(ply["id"], np.arange(particles))
+        v = np.load(self.path("out/frames/fluid_00006.velocities.npy"))
+        self.assertLess(v[:, 2].mean(), 0, "gravity pulls")
+        self.assertTrue(((x >= 0) & (x <= [0.4, 0.2, 0.3])).all())
+        with open(self.path("out/statistics.csv")) as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(r["frame"]) for r in rows], list(range(7)))
+        for row in rows:
+            for key in ("time", "kinetic", "potential", "average_density_error", "neighbors", "pairs"):
+                self.assertTrue(np.isfinite(float(row[key])), key)
+            self.assertEqual(float(row["mass"]), float(rows[0]["mass"]))
+        with open(self.path("out/statistics.jsonl")) as file:
+            self.assertEqual(len([json.loads(line) for line in file]), 7)
+        with open(self.path("out/series.pvd")) as file:
+            self.assertEqual(file.read().count("<DataSet "), 7)
+        with open(self.path("out/report.html")) as file:
+            page = file.read()
+        for part in ("<svg", "Density error", "Energy", "Time per phase", "data:image/png;base64,"):
+            self.assertIn(part, page)
+        self.assertNotRegex(page, r'(src|href)="(?!data:)')
+
+    def test_threads_and_resume_give_the_same_bytes(self):
+        self.scene(water())
+        self.json("simulate", "scene.json", "-o", "whole", "--threads", 1, "--no-film")
+        self.json("simulate", "scene.json", "-o", "two", "--threads", 2, "--no-film")
+        whole = self.tree("whole")
+        self.assertGreater(len(whole), 15)
+        self.assertEqual(whole, self.tree("two"))
+        self.json("simulate", "scene.json", "-o", "parts", "--frames", 2, "--no-film")
+        self.json("simulate", "scene.json", "-o", "parts", "--frames", 3, "--resume", "--no-film", "--threads", 2)
+        self.json("simulate", "scene.json", "-o", "parts", "--resume", "--no-film")
+        self.assertEqual(whole, self.tree("parts"))
+
+    def test_fresh_run_removes_the_old_one(self):
+        self.scene(water())
+        self.json("simulate", "scene.json", "-o", "out", "--no-film")
+        self.json("simulate", "scene.json", "-o", "out", "--frames", 1, "--no-pictures")
+        self.assertEqual(len(os.listdir(self.path("out/frames"))), 2)
+        self.assertEqual(os.listdir(self.path("out/pictures")), [])
+
+    def test_interrupted(self):
+        self.scene(water(end_time=1000, frame_interval=0.002))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([QUADRAT, "simulate", "scene.json", "-o", "out", "--no-pictures"], cwd=self.folder.name,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.kill)
+            deadline = time.time() + 120
+            while not os.path.exists(self.path("out/frames/fluid_00003.ply")) and time.time() < deadline:
+                time.sleep(0.02)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, -number, err)
+            self.assertEqual(out, "")
+            stopped = int(re.search(r"stopped after frame (\d+)", err).group(1))
+            self.assertEqual(err.count("\n"), 1)
+            names = sorted(os.listdir(self.path("out/frames")))
+            self.assertEqual(names[-1], "fluid_%05d.ply" % stopped)
+            result = self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--resume", "--frames", stopped + 2)
+            self.assertEqual(result["frames"], stopped + 3)
+            again = self.json("simulate", "scene.json", "-o", "again", "--no-pictures", "--frames", stopped + 2)
+            self.assertEqual(again["steps"], result["steps"])
+            self.assertEqual(self.tree("out"), self.tree("again"))
+
+    def test_bad_scenes(self):
+        ball = {"shape": "sphere", "radius": 0.02, "position": [0.3, 0.1, 0.1]}
+        for change, says in (
+                ({"bodies": [ball, dict(ball, position=[0.3, 0.1, 0.2]), dict(ball, radius=-1)]},
+                 "/bodies/2/radius: expected a positive number, found -1"),
+                ({"bodeis": []}, "/bodeis: unknown key; did you mean bodies?"),
+                ({"zebra": 1}, "/zebra: unknown key"),
+                ({"bodies": [dict(ball, radus=1)]}, "/bodies/0/radus: unknown key; did you mean radius?"),
+                ({"bodies": {}}, "/bodies: expected an array, found an object"),
+                ({"spacing": "small"}, '/spacing: expected a positive number, found "small"'),
+                ({"spacing": 0}, "/spacing: expected a positive number, found 0"),
+                ({"spacing": True}, "/spacing: expected a positive number, found true"),
+                ({"gravity": [0, 1]}, None), ({"gravity": [0, 1, 2, 3]}, "/gravity: expected an array of 3 numbers"),
+                ({"gravity": [0, None, 1]}, "/gravity/1: expected a finite number, found null"),
+                ({"solver": "magic"}, "/solver: expected weakly_compressible, ideal_gas or incompressible"),
+                ({"stepping": {"kind": "fixed", "fixed": 0}}, "/stepping/fixed: expected a positive number, found 0"),
+                ({"stepping": {"kind": "fixed"}}, "/stepping/fixed: missing"),
+                ({"frame_interval": 0}, "/frame_interval: expected a positive number, found 0"),
+                ({"end_time": -1}, "/end_time: expected a positive number"),
+                ({"phases": [{"particle_mass": 0}]}, "/phases/0/particle_mass: expected a positive number, found 0"),
+                ({"phases": [{"rest_density": 0}]}, "/phases/0/rest_density: expected a positive number, found 0"),
+                ({"phases": []}, "/phases: expected 1 to 255 phases"),
+                ({"blocks": []}, "/: expected blocks, particles, emitters, bodies or cloths"),
+                ({"blocks": [{"lo": [0, 0, 0], "hi": [0.1, 0, 0.1]}]}, "/blocks/0/hi/1: expected more than lo"),
+                ({"blocks": [{"lo": [0, 0, 0], "hi": [0.1, 0.1, 0.1], "phase": 3}]}, "/blocks/0/phase: "),
+                ({"bodies": [ball, ball]}, "/bodies/1"),
+                ({"bodies": [dict(ball, array={"count": [2, 1, 1], "step": [0.01, 0, 0]})]}, "/bodies/0"),
+                ({"bodies": [{"shape": "mesh", "file": "none.obj"}]}, ("/bodies/0/file: ", "none.obj")),
+                ({"bodies": [{"shape": "sphere"}]}, "/bodies/0/radius: missing"),
+                ({"cloths": [{"file": "none.obj"}]}, ("/cloths/0/file: ", "none.obj")),
+                ({"domain": {"lo": [0, 0, 0], "hi": [1, -1, 1]}}, "/domain/hi/1: expected more than lo"),
+                ({"domain": {"lo": [0, 0, 0]}}, "/domain/hi: missing"),
+                ({"view": {"width": 1e9}}, "/view/width: expected a whole number"),
+                ({"view": {"color": "red"}}, "/view/color: "),
+                ({"frame_interval": 1e-9}, "/frame_interval: expected at most a million frames"),
+        ):
+            if says is None:
+                continue
+            self.scene(water(**change))
+            with self.subTest(change=change):
+                self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ",) + ((says,) if isinstance(says, str) else says))
+
+    def test_bad_files(self):
+        self.fails(1, "simulate", "none.json", "-o", "out", says="none.json: ")
+        for text, says in (("", "line 1"), ("{\n\n\"domain\": }", "line 3"), ("[]", "/: expected an object"), ("{\"a\": \"\x01\"}", "line 1"),
+                           ("[" * 100000, "line 1"), (b"\xff\xfe{}", "line 1"), ("{}", "/domain: missing")):
+            self.write("scene.json", text)
+            self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ", says))
+        self.scene(water())
+        self.fails(2, "simulate", "scene.json", "-o", "out", "--variant", "none")
+        self.fails(2, "simulate")
+        self.fails(2, "simulate", "scene.json", "-o", "out", "--frames", "many")
+
+    def test_resume_refuses_what_is_not_its_own(self):
+        self.scene(water())
+        self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says="checkpoint.qsim")
+        self.json("simulate", "scene.json", "-o", "out", "--frames", 1, "--no-pictures")
+        self.scene(water(spacing=0.03), "other.json")
+        self.fails(1, "simulate", "other.json", "-o", "out", "--resume", says=("checkpoint.qsim", "another scene"))
+        good = open(self.path("out/checkpoint.qsim"), "rb").read()
+        for bad in (b"", good[:40], good[:-1], good[:24] + b"\xff" * 64 + good[88:], good + b"x"):
+            self.write("out/checkpoint.qsim", bad)
+            self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says="checkpoint.qsim")
+
+    def test_outputs_that_cannot_be_written(self):
+        self.scene(water())
+        self.write("file", "")
+        self.fails(1, "simulate", "scene.json", "-o", "file/out", says="cannot write")
+        self.fails(1, "simulate", "scene.json", "-o", "/proc/quadrat", says="cannot write")
+
+    def test_full_disk(self):
+        self.scene(water())
+        self.json("simulate", "scene.json", "-o", "out", "--frames", 1, "--no-pictures")
+        checkpoint = self.tree("out")["checkpoint.qsim"]
+        frame = os.path.getsize(self.path("out/frames/fluid_00001.ply"))
+
+        def limit():  # every file above this size fails, as on a full disk
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (frame - 1, frame - 1))
+        result = subprocess.run([QUADRAT, "simulate", "scene.json", "-o", "out", "--resume", "--no-pictures"], cwd=self.folder.name,
+                                capture_output=True, text=True, preexec_fn=limit, timeout=300)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn("cannot write", result.stderr)
+        self.assertIn("--resume", result.stderr)
+        tree = self.tree("out")
+        self.assertEqual(tree["checkpoint.qsim"], checkpoint)
+        self.assertFalse([name for name in tree if "tmp" in name or "part" in name], tree.keys())
+        self.json("simulate", "scene.json", "-o", "out", "--resume", "--no-pictures")
+        self.json("simulate", "scene.json", "-o", "whole", "--no-pictures")
+        self.assertEqual(self.tree("out"), self.tree("whole"))
+
+    def test_scenes_of_the_project(self):
+        for name in ("dam_break_1600", "dam_break", "two_fluids", "fountain", "cloth_on_torus", "flagship", "spheres"):
+            with self.subTest(name=name):
+                result = self.json("simulate", os.path.join(SCENES, name + ".json"), "-o", name, "--frames", 0, "--width", 64,
+                                   "--samples", 1, "--no-film")
+                self.assertEqual(result["frames"], 1)
+        for case in ("case1", "case2", "case3"):
+            result = self.json("simulate", os.path.join(SCENES, "dam_break_1600.json"), "-o", case, "--variant", case, "--frames", 1,
+                               "--no-pictures")
+            self.assertEqual(result["particles"], 1600)
+
+
+if __name__ == "__main__":
+    unittest.main()
