@@ -28,7 +28,9 @@ build/%/build.ninja: | packages
 build: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target quadrat_cli
 
+# ffmpeg makes the film; without it there are pictures only.
 demo: build
+	@command -v ffmpeg >/dev/null || cmake/install-packages.sh apps/packages-film.txt || true
 	@$(BUILD)/quadrat demo
 
 test: packages $(BUILD)/build.ninja

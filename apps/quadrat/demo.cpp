@@ -1,5 +1,5 @@
-// quadrat demo: a planet of moving points in rings of moving boxes. Each step finds all overlapping boxes and all
-// neighbours of the points; the last one is drawn.
+// quadrat demo: the flagship scene, simulated and drawn. With --boxes, a planet of moving points in rings of moving
+// boxes: each step finds all overlapping boxes and all neighbours of the points; the last one is drawn.
 #include <cstdio>
 #include <filesystem>
 
@@ -8,12 +8,17 @@
 #include "demo_scene.hpp"
 #include "neighbor_methods.hpp"
 #include "pair_methods.hpp"
+#include "simulate_run.hpp"
 #include "verb.hpp"
 
 namespace quadrat::cli {
+
+extern const char* const flagship_scene;
+
 namespace {
 
 struct DemoOptions {
+    bool boxes = false;
     std::size_t n = 200000;
     unsigned steps = 30;
     unsigned threads = 0;
@@ -21,7 +26,7 @@ struct DemoOptions {
     bool json = false;
 };
 
-void run_demo(const DemoOptions& options) {
+void run_boxes(const DemoOptions& options) {
     std::error_code failed;
     std::filesystem::create_directories(options.out, failed);
     if (failed) throw Error(ErrorKind::cannot_write, "cannot create: " + failed.message(), {.file = options.out});
@@ -87,19 +92,34 @@ void run_demo(const DemoOptions& options) {
 
 void add_demo(CLI::App& app) {
     auto options = std::make_shared<DemoOptions>();
-    CLI::App* verb = add_verb(app, "demo", "200,000 moving boxes and 200,000 moving points, and a picture of them",
+    auto run = std::make_shared<SimulateOptions>();
+    run->output.folder = "out/demo";
+    run->output.ply = false;
+    CLI::App* verb = add_verb(app, "demo", "water, balls and a cloth: the flagship scene, with a film and a report",
                               "  quadrat demo");
-    verb->add_option("--n", options->n, "how many boxes, and how many points")
+    add_simulate_options(*verb, *run);
+    CLI::Option* boxes =
+        verb->add_flag("--boxes", options->boxes, "instead, moving boxes and points, and a picture of them");
+    verb->add_option("--n", options->n, "with --boxes: how many boxes, and how many points")
         ->type_name("N")
         ->check(CLI::Range(1, 50000000))
+        ->needs(boxes)
         ->capture_default_str();
-    verb->add_option("--steps", options->steps, "how many steps")->type_name("S")->capture_default_str();
-    verb->add_option("--threads", options->threads, "how many threads; 0: one per processor")
-        ->type_name("N")
+    verb->add_option("--steps", options->steps, "with --boxes: how many steps")
+        ->type_name("S")
+        ->needs(boxes)
         ->capture_default_str();
-    verb->add_option("-o,--out", options->out, "folder for the picture")->type_name("DIR")->capture_default_str();
-    verb->add_flag("--json", options->json, "print one JSON object");
-    verb->callback([options] { run_demo(*options); });
+    verb->callback([options, run] {
+        if (options->boxes) {
+            options->threads = run->threads;
+            options->out = run->output.folder;
+            options->json = run->json;
+            run_boxes(*options);
+            return;
+        }
+        run->scene = "flagship.json";
+        run_simulation(parse_scene(flagship_scene, run->scene), *run);
+    });
 }
 
 }  // namespace quadrat::cli

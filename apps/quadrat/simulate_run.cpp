@@ -239,6 +239,7 @@ class Run {
         if (options_.output.pictures)
             for (const auto& row : rows) facts.pictures.push_back(output_->picture_path(row.frame));
         write_report(output_->path("report.html"), facts, rows);
+        progress_.end();
         if (options_.json) {
             const Json object = {{"scene", file_.scene.name},
                                  {"frames", checkpoint_.frame + 1},

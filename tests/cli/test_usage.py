@@ -12,7 +12,7 @@ import numpy as np
 
 from support import QUADRAT, CommandLine
 
-VERBS = ("pairs", "neighbors", "bench", "demo")
+VERBS = ("pairs", "neighbors", "simulate", "bench", "demo")
 
 
 class Usage(CommandLine):
@@ -93,7 +93,7 @@ class Usage(CommandLine):
             self.json("bench", "neighbors", "--scenario", scenario, "--n", 500, "--steps", 1)
 
     def test_demo(self):
-        result = self.json("demo", "--n", 1000, "--steps", 2, "--out", "pictures")
+        result = self.json("demo", "--boxes", "--n", 1000, "--steps", 2, "--out", "pictures")
         self.assertGreater(result["pairs"], 0)
         self.assertGreater(result["neighbors"], 0)
         with open(self.path("pictures/demo.png"), "rb") as file:
