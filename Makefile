@@ -31,7 +31,7 @@ build: packages $(BUILD)/build.ninja
 # ffmpeg makes the film; without it there are pictures only.
 demo: build
 	@command -v ffmpeg >/dev/null || cmake/install-packages.sh apps/packages-film.txt || true
-	@$(BUILD)/quadrat demo
+	@$(BUILD)/quadrat demo --boxes
 
 test: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD)

@@ -43,7 +43,7 @@ std::string token(const std::string& key) {
         else if (c == '/')
             text += "~1";
         else
-            text += static_cast<unsigned char>(c) < 32 ? '?' : c;
+            text += c < 32 || c > 126 ? '?' : c;
     }
     return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
@@ -171,8 +171,8 @@ Json parse_json(std::string_view text, const std::string& name) {
         // The library's text after its own position: "unexpected end of input; expected ...".
         std::string what = error.what();
         if (const std::size_t colon = what.find(": "); colon != what.npos) what = what.substr(colon + 2);
-        std::replace_if(
-            what.begin(), what.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
+        for (char& c : what)
+            if (c < 32 || c > 126) c = '?';
         throw Error(ErrorKind::bad_format, "not JSON: " + what,
                     {.file = name, .line = 1 + static_cast<std::uint64_t>(std::count(text.begin(), end, '\n'))});
     }

@@ -113,11 +113,12 @@ class Simulate(CommandLine):
     def test_interrupted(self):
         self.scene(water(end_time=1000, frame_interval=0.002))
         for number in (signal.SIGINT, signal.SIGTERM):
-            process = subprocess.Popen([QUADRAT, "simulate", "scene.json", "-o", "out", "--no-pictures"], cwd=self.folder.name,
+            out_folder = "out%d" % number
+            process = subprocess.Popen([QUADRAT, "simulate", "scene.json", "-o", out_folder, "--no-pictures"], cwd=self.folder.name,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.addCleanup(process.kill)
             deadline = time.time() + 120
-            while not os.path.exists(self.path("out/frames/fluid_00003.ply")) and time.time() < deadline:
+            while not os.path.exists(self.path(out_folder + "/frames/fluid_00003.ply")) and time.time() < deadline:
                 time.sleep(0.02)
             process.send_signal(number)
             out, err = process.communicate(timeout=120)
@@ -125,13 +126,13 @@ class Simulate(CommandLine):
             self.assertEqual(out, "")
             stopped = int(re.search(r"stopped after frame (\d+)", err).group(1))
             self.assertEqual(err.count("\n"), 1)
-            names = sorted(os.listdir(self.path("out/frames")))
+            names = sorted(os.listdir(self.path(out_folder + "/frames")))
             self.assertEqual(names[-1], "fluid_%05d.ply" % stopped)
-            result = self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--resume", "--frames", stopped + 2)
+            result = self.json("simulate", "scene.json", "-o", out_folder, "--no-pictures", "--resume", "--frames", stopped + 2)
             self.assertEqual(result["frames"], stopped + 3)
             again = self.json("simulate", "scene.json", "-o", "again", "--no-pictures", "--frames", stopped + 2)
             self.assertEqual(again["steps"], result["steps"])
-            self.assertEqual(self.tree("out"), self.tree("again"))
+            self.assertEqual(self.tree(out_folder), self.tree("again"))
 
     def test_bad_scenes(self):
         ball = {"shape": "sphere", "radius": 0.02, "position": [0.3, 0.1, 0.1]}
@@ -192,7 +193,7 @@ class Simulate(CommandLine):
         self.json("simulate", "scene.json", "-o", "out", "--frames", 1, "--no-pictures")
         self.scene(water(spacing=0.03), "other.json")
         self.fails(1, "simulate", "other.json", "-o", "out", "--resume", says=("checkpoint.qsim", "another scene"))
-        good = open(self.path("out/checkpoint.qsim"), "rb").read()
+        good = self.tree("out")["checkpoint.qsim"]
         for bad in (b"", good[:40], good[:-1], good[:24] + b"\xff" * 64 + good[88:], good + b"x"):
             self.write("out/checkpoint.qsim", bad)
             self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says="checkpoint.qsim")
