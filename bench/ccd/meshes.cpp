@@ -1,11 +1,12 @@
-// The mesh pipeline on two frames: broad phase on the boxes of vertices, faces and edges, against Embree's rtcCollide
-// on the same boxes, interleaved; then the narrow phase over all candidates. Prints one JSON object.
+// The mesh pipeline on two frames: broad phase from the boxes of vertices, faces and edges to a stream of candidates,
+// against Embree's rtcCollide from the same boxes to the same candidates in its callback, interleaved; then the narrow
+// phase over all candidates. Prints one JSON object.
 //   bench_ccd_meshes START END [THREADS] [REPEATS]
 #include <quadrat/ccd.hpp>
 #include <quadrat/executor.hpp>
 
-#include "ccd/box_pairs.hpp"
-#include "ccd/features.hpp"
+#include "base/parallel.hpp"
+#include "ccd/candidates.hpp"
 #include "io/mesh.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <vector>
 
 #if QUADRAT_BENCH_EMBREE
@@ -58,14 +60,16 @@ struct Rival {
         return scene;
     }
 
-    // The pairs whose boxes overlap, counted; rtcCollide reports leaf pairs, so the boxes are tested in the callback.
-    std::uint64_t pairs(std::span<const Box3f> a, std::span<const Box3f> b, bool self) const {
+    // The pairs whose boxes overlap and that are not incident, counted; rtcCollide reports leaf pairs, so both are
+    // tested in the callback.
+    std::uint64_t pairs(const ccd::Features& f, std::span<const Box3f> a, std::span<const Box3f> b, bool self) const {
         struct Context {
+            const ccd::Features& f;
             const Box3f* a;
             const Box3f* b;
             bool self;
             std::atomic<std::uint64_t> count;
-        } context{a.data(), b.data(), self, {}};
+        } context{f, a.data(), b.data(), self, {}};
         RTCScene sa = scene(a);
         RTCScene sb = self ? sa : scene(b);
         rtcCollide(
@@ -74,8 +78,9 @@ struct Rival {
                 Context& c = *static_cast<Context*>(user);
                 std::uint64_t sum = 0;
                 for (unsigned i = 0; i < n; ++i) {
-                    const bool once = !c.self || hits[i].primID0 < hits[i].primID1;
-                    sum += once && overlap(c.a[hits[i].primID0], c.b[hits[i].primID1]);
+                    const unsigned p = hits[i].primID0, q = hits[i].primID1;
+                    if ((c.self && p >= q) || !overlap(c.a[p], c.b[q])) continue;
+                    sum += c.self ? !ccd::incident_edges(c.f, p, q) : !ccd::incident_face(c.f, p, q);
                 }
                 c.count += sum;
             },
@@ -101,36 +106,40 @@ int main(int argc, char** argv) {
     const auto executor = make_executor(threads);
     const MovingMesh mesh{.triangles = start.triangles, .start = start.vertices, .end = end.vertices};
 
+    const ContactOptions options{.executor = executor.get()};
     const ccd::Features features = ccd::make_features({&mesh, 1});
-    ccd::FeatureBoxes vertices, faces, edges;
-    ccd::vertex_boxes(features, features.used, 0, executor.get(), vertices);
-    ccd::face_boxes(features, 0, executor.get(), faces);
-    ccd::edge_boxes(features, {}, 0, executor.get(), edges);
+    const ccd::CandidateStream bounds(features, {&mesh, 1}, options);
+    const auto vertices = bounds.boxes().vertices.view(), faces = bounds.boxes().faces.view(),
+               edges = bounds.boxes().edges.view();
 
-    std::vector<Pair> vf, ee;
     std::vector<double> ours, theirs, pipeline, all;
     std::uint64_t rival_pairs = 0;
 #if QUADRAT_BENCH_EMBREE
     const Rival rival(static_cast<int>(threads));
 #endif
-    std::size_t candidates = 0;
+    std::size_t candidates = 0, streamed = 0;
     ContactList contacts;
     for (int r = 0; r <= repeats; ++r) {
+        ccd::CandidateStream stream(features, {&mesh, 1}, options);
         auto now = std::chrono::steady_clock::now();
-        ccd::find_box_pairs(vertices.view(), faces.view(), executor.get(), vf);
-        ccd::find_box_pairs(edges.view(), executor.get(), ee);
+        stream.prepare();
+        std::vector<std::size_t> counts(stream.parts());
+        base::run_tasks(executor.get(), stream.parts(), [&](std::size_t part) {
+            stream.run(part, [&](std::span<const Pair> pairs) { counts[part] += pairs.size(); });
+        });
+        streamed = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
         const double mine = milliseconds(now);
 #if QUADRAT_BENCH_EMBREE
         now = std::chrono::steady_clock::now();
-        rival_pairs = rival.pairs(vertices.view(), faces.view(), false) + rival.pairs(edges.view(), edges.view(), true);
+        rival_pairs = rival.pairs(features, vertices, faces, false) + rival.pairs(features, edges, edges, true);
         const double other = milliseconds(now);
         if (r > 0) theirs.push_back(other);
 #endif
         now = std::chrono::steady_clock::now();
-        candidates = find_candidates({&mesh, 1}, {.executor = executor.get()}).size();
+        candidates = find_candidates({&mesh, 1}, options).size();
         const double broad = milliseconds(now);
         now = std::chrono::steady_clock::now();
-        contacts = find_contacts(mesh, {.executor = executor.get()});
+        contacts = find_contacts(mesh, options);
         const double whole = milliseconds(now);
         if (r > 0) {
             ours.push_back(mine);
@@ -138,17 +147,18 @@ int main(int argc, char** argv) {
             all.push_back(whole);
         }
     }
-    const double narrow = median(all) - median(pipeline);
+    const double narrow = median(all) - median(ours);
     const ImpactStatistics& s = contacts.statistics;
     std::printf(
-        "{\"threads\": %u, \"box_pairs\": %zu, \"rival_box_pairs\": %llu, \"candidates\": %zu, \"contacts\": %zu, "
+        "{\"threads\": %u, \"streamed_candidates\": %zu, \"embree_candidates\": %llu, \"candidates\": %zu, "
+        "\"contacts\": %zu, "
         "\"broad_ms\": %.2f, \"embree_ms\": %.2f, \"ratio\": %.3f, \"find_candidates_ms\": %.2f, \"find_contacts_ms\": "
         "%.2f, "
         "\"narrow_millions_per_second\": %.2f, \"by_separation\": %llu, \"by_cubic\": %llu, \"by_interval\": %llu, "
         "\"by_exact\": %llu}\n",
-        threads, vf.size() + ee.size(), static_cast<unsigned long long>(rival_pairs), candidates, contacts.size(),
-        median(ours), median(theirs), median(theirs) > 0 ? median(ours) / median(theirs) : 0, median(pipeline),
-        median(all), static_cast<double>(candidates) / narrow / 1000, static_cast<unsigned long long>(s.by_separation),
+        threads, streamed, static_cast<unsigned long long>(rival_pairs), candidates, contacts.size(), median(ours),
+        median(theirs), median(theirs) > 0 ? median(ours) / median(theirs) : 0, median(pipeline), median(all),
+        static_cast<double>(candidates) / narrow / 1000, static_cast<unsigned long long>(s.by_separation),
         static_cast<unsigned long long>(s.by_cubic), static_cast<unsigned long long>(s.by_interval),
         static_cast<unsigned long long>(s.by_exact));
 }

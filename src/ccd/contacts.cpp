@@ -1,13 +1,13 @@
-// Meshes to contacts, in four steps: number the features and bound their motion by boxes; all overlapping boxes (broad
-// phase); drop incident, masked and out-of-scope pairs; decide each pair, the easy ones in blocks by SIMD. Chunks
-// depend on counts only and are joined in order.
+// Meshes to contacts, in three steps: number the features and bound their motion by boxes; stream the pairs whose boxes
+// overlap (candidates.cpp); decide each pair while its block is in the cache, the easy ones by SIMD. Parts and chunks
+// depend on the meshes only and are joined in order.
 #include <quadrat/ccd/contacts.hpp>
 
 #include <quadrat/ccd/proximity.hpp>
 #include <quadrat/error.hpp>
 
 #include "base/parallel.hpp"
-#include "ccd/box_pairs.hpp"
+#include "ccd/candidates.hpp"
 #include "ccd/features.hpp"
 #include "ccd/filter.hpp"
 #include "ccd/impact_batch.hpp"
@@ -33,56 +33,6 @@ void check(const ContactOptions& options) {
         throw Error(ErrorKind::bad_value, "must be in [1e-9, 1]", {.field = "tolerance"});
     if (!(options.min_distance >= 0 && std::isfinite(options.min_distance)))
         throw Error(ErrorKind::bad_value, "must be finite and not negative", {.field = "min_distance"});
-}
-
-// Which meshes may meet.
-class MeetingRule {
-  public:
-    MeetingRule(std::span<const MovingMesh> meshes, ContactScope scope)
-        : count_(meshes.size()), allowed_(count_ * count_) {
-        for (std::size_t i = 0; i < count_; ++i)
-            for (std::size_t j = 0; j < count_; ++j) {
-                const bool masks = (meshes[i].group & meshes[j].mask) && (meshes[j].group & meshes[i].mask);
-                const bool in_scope = scope == ContactScope::all || (scope == ContactScope::within) == (i == j);
-                allowed_[i * count_ + j] = masks && in_scope;
-                everything_ &= allowed_[i * count_ + j] != 0;
-            }
-    }
-
-    [[nodiscard]] bool everything() const { return everything_; }
-    [[nodiscard]] bool operator()(std::uint32_t a, std::uint32_t b) const { return allowed_[a * count_ + b] != 0; }
-
-  private:
-    std::size_t count_;
-    std::vector<std::uint8_t> allowed_;
-    bool everything_ = true;
-};
-
-// Keeps the pairs for which keep(pair) holds, in order, and lets it rewrite them. Chunks compact in place, then close
-// up.
-template <class Keep>
-void filter_pairs(std::vector<Pair>& pairs, Executor* executor, Keep&& keep) {
-    const std::size_t chunks = base::chunk_count(pairs.size(), 4 * grain);
-    std::vector<std::size_t> kept(chunks);
-    base::run_tasks(executor, chunks, [&](std::size_t c) {
-        const std::size_t begin = c * 4 * grain;
-        const std::size_t end = std::min(pairs.size(), begin + 4 * grain);
-        std::size_t out = begin;
-        for (std::size_t i = begin; i < end; ++i) {
-            Pair p = pairs[i];
-            const bool good = keep(p);
-            pairs[out] = p;
-            out += good;
-        }
-        kept[c] = out - begin;
-    });
-    std::size_t out = chunks ? kept[0] : 0;
-    for (std::size_t c = 1; c < chunks; ++c) {
-        std::copy_n(pairs.begin() + static_cast<std::ptrdiff_t>(c * 4 * grain), kept[c],
-                    pairs.begin() + static_cast<std::ptrdiff_t>(out));
-        out += kept[c];
-    }
-    pairs.resize(out);
 }
 
 // One kind of query: the vertices of a candidate pair.
@@ -115,66 +65,6 @@ struct Corners {
     }
 };
 
-void find_candidates(const Features& f, std::span<const MovingMesh> meshes, const ContactOptions& options,
-                     Candidates& out) {
-    Executor* executor = options.executor;
-    const double grow = options.min_distance / 2;
-    const MeetingRule meet(meshes, options.scope);
-    const bool free_rule = meet.everything();
-
-    // Boxes in double decide where rounding to float made them larger.
-    const auto apart_in_double = [&](const std::uint32_t(&v)[4], int first, int count) {
-        return !overlap(trace_box(f, v, first, grow), trace_box(f, v + first, count - first, grow));
-    };
-    FeatureBoxes vertices;
-    FeatureBoxes faces;
-    FeatureBoxes edges;
-    if (!f.faces.empty()) {
-        vertex_boxes(f, f.used, grow, executor, vertices);
-        face_boxes(f, grow, executor, faces);
-        find_box_pairs(vertices.view(), faces.view(), executor, out.vertex_face);
-        const bool exact = vertices.exact && faces.exact;
-        filter_pairs(out.vertex_face, executor, [&](Pair& p) {
-            p.first = f.used[p.first];
-            const Triangle& t = f.faces[p.second];
-            bool good = (p.first != t.a) & (p.first != t.b) & (p.first != t.c);
-            if (!free_rule) good = good && meet(f.mesh[p.first], f.mesh[t.a]);
-            if (!exact && good) good = !apart_in_double({p.first, t.a, t.b, t.c}, 1, 4);
-            return good;
-        });
-    }
-    if (!f.edges.empty()) {
-        edge_boxes(f, {}, grow, executor, edges);
-        find_box_pairs(edges.view(), executor, out.edge_edge);
-        filter_pairs(out.edge_edge, executor, [&](Pair& p) {
-            const auto& a = f.edges[p.first];
-            const auto& b = f.edges[p.second];
-            bool good = (a[0] != b[0]) & (a[0] != b[1]) & (a[1] != b[0]) & (a[1] != b[1]);
-            if (!free_rule) good = good && meet(f.mesh[a[0]], f.mesh[b[0]]);
-            if (!edges.exact && good) good = !apart_in_double({a[0], a[1], b[0], b[1]}, 2, 4);
-            return good;
-        });
-    }
-    if (!f.free_points.empty()) {
-        vertex_boxes(f, f.free_points, grow, executor, vertices);
-        find_box_pairs(vertices.view(), executor, out.vertex_vertex);
-        filter_pairs(out.vertex_vertex, executor, [&](Pair& p) {
-            p = {f.free_points[p.first], f.free_points[p.second]};
-            return meet(f.mesh[p.first], f.mesh[p.second]) && !apart_in_double({p.first, p.second, 0, 0}, 1, 2);
-        });
-        if (!f.free_edges.empty()) {
-            edge_boxes(f, f.free_edges, grow, executor, edges);
-            find_box_pairs(vertices.view(), edges.view(), executor, out.vertex_edge);
-            filter_pairs(out.vertex_edge, executor, [&](Pair& p) {
-                p = {f.free_points[p.first], f.free_edges[p.second]};
-                const auto& e = f.edges[p.second];
-                return p.first != e[0] && p.first != e[1] && meet(f.mesh[p.first], f.mesh[e[0]]) &&
-                       !apart_in_double({p.first, e[0], e[1], 0}, 1, 3);
-            });
-        }
-    }
-}
-
 void fill(DifferenceBlock& block, std::size_t q, const Features& f, const std::uint32_t (&v)[4], bool edges) {
     const auto put = [&](int vector, std::uint32_t a, std::uint32_t b) {
         const Trace& s = f.vertices[a];
@@ -194,6 +84,14 @@ void fill(DifferenceBlock& block, std::size_t q, const Features& f, const std::u
         put(2, v[2], v[0]);
         put(4, v[3], v[0]);
     }
+}
+
+void add(ImpactStatistics& sum, const ImpactStatistics& s) {
+    sum.queries += s.queries;
+    sum.by_separation += s.by_separation;
+    sum.by_cubic += s.by_cubic;
+    sum.by_interval += s.by_interval;
+    sum.by_exact += s.by_exact;
 }
 
 struct Hit {
@@ -244,11 +142,7 @@ void decide(const Features& f, ContactKind kind, std::span<const Pair> pairs, co
     });
     for (std::size_t c = 0; c < chunks; ++c) {
         hits.insert(hits.end(), found[c].begin(), found[c].end());
-        statistics.queries += counted[c].queries;
-        statistics.by_separation += counted[c].by_separation;
-        statistics.by_cubic += counted[c].by_cubic;
-        statistics.by_interval += counted[c].by_interval;
-        statistics.by_exact += counted[c].by_exact;
+        add(statistics, counted[c]);
     }
 }
 
@@ -300,30 +194,53 @@ Contact make_contact(const Features& f, ContactKind kind, const Hit& hit) {
 Candidates find_candidates(std::span<const MovingMesh> meshes, const ContactOptions& options) {
     check(options);
     const Features f = make_features(meshes);
+    CandidateStream stream(f, meshes, options);
+    stream.prepare();
     Candidates out;
-    find_candidates(f, meshes, options, out);
     out.edges = f.edges;
+    std::vector<Pair>* const lists[] = {&out.vertex_face, &out.edge_edge, &out.vertex_edge, &out.vertex_vertex};
+    const auto list = [&](std::size_t part) -> std::vector<Pair>& {
+        return *lists[static_cast<std::size_t>(stream.kind(part))];
+    };
+    // On one thread straight into the lists; otherwise each part on its own, joined in order.
+    std::vector<std::vector<Pair>> own(base::thread_count(options.executor) > 1 ? stream.parts() : 0);
+    base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
+        std::vector<Pair>& to = own.empty() ? list(part) : own[part];
+        stream.run(part, [&](std::span<const Pair> pairs) { to.insert(to.end(), pairs.begin(), pairs.end()); });
+    });
+    for (std::size_t part = 0; part < own.size(); ++part) {
+        std::vector<Pair>& to = list(part);
+        if (to.empty())
+            to.swap(own[part]);
+        else
+            to.insert(to.end(), own[part].begin(), own[part].end());
+    }
     return out;
 }
 
 ContactList find_contacts(std::span<const MovingMesh> meshes, const ContactOptions& options) {
     check(options);
     const Features f = make_features(meshes);
-    Candidates candidates;
-    find_candidates(f, meshes, options, candidates);
+    CandidateStream stream(f, meshes, options);
+    stream.prepare();
     ContactList list;
-    list.candidates = candidates.size();
-    const std::pair<ContactKind, const std::vector<Pair>*> kinds[] = {
-        {ContactKind::vertex_face, &candidates.vertex_face},
-        {ContactKind::edge_edge, &candidates.edge_edge},
-        {ContactKind::vertex_edge, &candidates.vertex_edge},
-        {ContactKind::vertex_vertex, &candidates.vertex_vertex},
-    };
-    for (const auto& [kind, pairs] : kinds) {
-        std::vector<Hit> hits;
-        decide(f, kind, *pairs, options, hits, list.statistics);
-        for (const Hit& hit : hits) list.contacts.push_back(make_contact(f, kind, hit));
+    std::vector<std::vector<Hit>> hits(stream.parts());
+    std::vector<ImpactStatistics> statistics(stream.parts());
+    base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
+        stream.run(part, [&](std::span<const Pair> pairs) {
+            decide(f, stream.kind(part), pairs, options, hits[part], statistics[part]);
+        });
+    });
+    for (std::size_t part = 0; part < stream.parts(); ++part) {
+        add(list.statistics, statistics[part]);
+        const std::size_t first = list.contacts.size();
+        list.contacts.resize(first + hits[part].size());
+        base::parallel_for(options.executor, hits[part].size(), 1024, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                list.contacts[first + i] = make_contact(f, stream.kind(part), hits[part][i]);
+        });
     }
+    list.candidates = list.statistics.queries;
     const auto key = [](const Contact& c) { return std::tie(c.time, c.kind, c.meshes, c.features); };
     std::sort(list.contacts.begin(), list.contacts.end(),
               [&](const Contact& a, const Contact& b) { return key(a) < key(b); });

@@ -28,6 +28,18 @@ struct Features {
     bool moves = false;
 };
 
+/// Whether a vertex (as a position in `used`) belongs to a face, and whether two edges share a vertex.
+[[nodiscard]] inline bool incident_face(const Features& f, std::uint32_t used, std::uint32_t face) {
+    const std::uint32_t v = f.used[used];
+    const Triangle& t = f.faces[face];
+    return (v == t.a) | (v == t.b) | (v == t.c);
+}
+[[nodiscard]] inline bool incident_edges(const Features& f, std::uint32_t a, std::uint32_t b) {
+    const auto& e = f.edges[a];
+    const auto& g = f.edges[b];
+    return (e[0] == g[0]) | (e[0] == g[1]) | (e[1] == g[0]) | (e[1] == g[1]);
+}
+
 /// Checks the meshes and numbers their features.
 [[nodiscard]] Features make_features(std::span<const MovingMesh> meshes);
 

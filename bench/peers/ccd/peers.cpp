@@ -1,10 +1,9 @@
-// CGAL's box intersection on the feature boxes of two frames, and FCL's continuous collision of two rigid meshes,
-// beside quadrat's answers to the same questions, interleaved. Prints one JSON object.
+// CGAL's box intersection on the feature boxes of two frames (non-incident pairs), and FCL's continuous collision of
+// two rigid meshes, beside quadrat's answers to the same questions, interleaved. Prints one JSON object.
 //   quadrat_peers_ccd START END BODY [REPEATS]
 #include <quadrat/ccd.hpp>
 
-#include "ccd/box_pairs.hpp"
-#include "ccd/features.hpp"
+#include "ccd/candidates.hpp"
 #include "io/mesh.hpp"
 
 #include <CGAL/box_intersection_d.h>
@@ -19,7 +18,7 @@
 namespace {
 
 using namespace quadrat;
-using CgalBox = CGAL::Box_intersection_d::Box_d<float, 3, CGAL::Box_intersection_d::ID_EXPLICIT>;
+using CgalBox = CGAL::Box_intersection_d::Box_with_info_d<float, 3, std::uint32_t>;
 
 double milliseconds(std::chrono::steady_clock::time_point since) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
@@ -30,9 +29,14 @@ double median(std::vector<double> v) {
     return v.empty() ? 0 : v[v.size() / 2];
 }
 
+// With their positions.
 std::vector<CgalBox> cgal(std::span<const Box3f> boxes) {
     std::vector<CgalBox> out;
-    for (Box3f b : boxes) out.emplace_back(b.lo.v, b.hi.v);  // CGAL takes pointers to non-const
+    out.reserve(boxes.size());
+    for (std::uint32_t i = 0; i < boxes.size(); ++i) {
+        Box3f b = boxes[i];  // CGAL takes pointers to non-const
+        out.emplace_back(b.lo.v, b.hi.v, i);
+    }
     return out;
 }
 
@@ -49,10 +53,9 @@ int main(int argc, char** argv) {
     const int repeats = argc > 4 ? std::atoi(argv[4]) : 3;
     const MovingMesh mesh{.triangles = start.triangles, .start = start.vertices, .end = end.vertices};
     const ccd::Features features = ccd::make_features({&mesh, 1});
-    ccd::FeatureBoxes vertices, faces, edges;
-    ccd::vertex_boxes(features, features.used, 0, nullptr, vertices);
-    ccd::face_boxes(features, 0, nullptr, faces);
-    ccd::edge_boxes(features, {}, 0, nullptr, edges);
+    const ccd::CandidateStream bounds(features, {&mesh, 1}, {});
+    const auto vertices = bounds.boxes().vertices.view(), faces = bounds.boxes().faces.view(),
+               edges = bounds.boxes().edges.view();
 
     // Two copies of the body, one moving through the other by a translation.
     double extent = 0;
@@ -78,19 +81,23 @@ int main(int argc, char** argv) {
     std::size_t our_pairs = 0, their_pairs = 0;
     double our_time = 0, their_time = 0;
     for (int r = 0; r < repeats; ++r) {
-        std::vector<Pair> vf, ee;
+        ccd::CandidateStream stream(features, {&mesh, 1}, {});
         auto now = std::chrono::steady_clock::now();
-        ccd::find_box_pairs(vertices.view(), faces.view(), nullptr, vf);
-        ccd::find_box_pairs(edges.view(), nullptr, ee);
+        stream.prepare();
+        our_pairs = 0;
+        for (std::size_t part = 0; part < stream.parts(); ++part)
+            stream.run(part, [&](std::span<const Pair> pairs) { our_pairs += pairs.size(); });
         ours.push_back(milliseconds(now));
-        our_pairs = vf.size() + ee.size();
 
         now = std::chrono::steady_clock::now();
         their_pairs = 0;
-        const auto count = [&](const CgalBox&, const CgalBox&) { ++their_pairs; };
-        auto a = cgal(vertices.view()), b = cgal(faces.view()), c = cgal(edges.view());
-        CGAL::box_intersection_d(a.begin(), a.end(), b.begin(), b.end(), count);
-        CGAL::box_self_intersection_d(c.begin(), c.end(), count);
+        auto a = cgal(vertices), b = cgal(faces), c = cgal(edges);
+        CGAL::box_intersection_d(a.begin(), a.end(), b.begin(), b.end(), [&](const CgalBox& v, const CgalBox& w) {
+            their_pairs += !ccd::incident_face(features, v.info(), w.info());
+        });
+        CGAL::box_self_intersection_d(c.begin(), c.end(), [&](const CgalBox& v, const CgalBox& w) {
+            their_pairs += !ccd::incident_edges(features, v.info(), w.info());
+        });
         theirs.push_back(milliseconds(now));
 
         now = std::chrono::steady_clock::now();
@@ -110,7 +117,8 @@ int main(int argc, char** argv) {
         rigid_theirs.push_back(milliseconds(now));
     }
     std::printf(
-        "{\"box_pairs\": %zu, \"cgal_box_pairs\": %zu, \"quadrat_ms\": %.1f, \"cgal_ms\": %.1f, \"rigid_time\": %.9f, "
+        "{\"candidates\": %zu, \"cgal_candidates\": %zu, \"quadrat_ms\": %.1f, \"cgal_ms\": %.1f, \"rigid_time\": "
+        "%.9f, "
         "\"fcl_time\": %.9f, \"rigid_ms\": %.1f, \"fcl_ms\": %.1f}\n",
         our_pairs, their_pairs, median(ours), median(theirs), our_time, their_time, median(rigid_ours),
         median(rigid_theirs));
