@@ -1,6 +1,6 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
-.PHONY: help demo test test-asan test-tsan build bench peers format clean packages packages-peers \
+.PHONY: help demo validate test test-asan test-tsan build bench peers format clean packages packages-peers \
         paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable
 
 SHELL := /bin/bash
@@ -13,6 +13,7 @@ help:
 	@echo "make test      build and run all tests"
 	@echo "make build     the command line at $(BUILD)/quadrat"
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
+	@echo "make validate  the simulator against measurements, with a plot"
 	@echo "make test-asan, make test-tsan, make fuzz, make portable, make format, make clean"
 
 packages:
@@ -52,6 +53,10 @@ peers: packages-peers
 paper-hhg paper-hsh paper-ci paper-psh paper-gsh: paper-%: packages-peers
 	@cmake --preset release && cmake --build $(BUILD) --target all bench/all
 	@for run in bench/papers/$**/run.sh; do echo "== $$run"; bash $$run $(BUILD) out/papers/$*; done
+
+validate: packages-peers
+	@cmake --preset release && cmake --build $(BUILD) --target quadrat_validation
+	@bash bench/validation/run.sh $(BUILD) out/validation
 
 fuzz: packages build/fuzz/build.ninja
 	@cmake --build build/fuzz

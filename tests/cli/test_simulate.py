@@ -183,7 +183,9 @@ class Simulate(CommandLine):
             self.write("scene.json", text)
             self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ", says))
         self.scene(water())
-        self.fails(2, "simulate", "scene.json", "-o", "out", "--variant", "none")
+        self.fails(1, "simulate", "scene.json", "-o", "out", "--variant", "none", says="/variants: missing")
+        self.scene(water(variants={"coarse": {"spacing": 0.04}}))
+        self.fails(2, "simulate", "scene.json", "-o", "out", "--variant", "none", says="choose one of coarse")
         self.fails(2, "simulate")
         self.fails(2, "simulate", "scene.json", "-o", "out", "--frames", "many")
 

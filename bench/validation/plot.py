@@ -1,0 +1,108 @@
+"""Reads the CSV files of run.sh, compares them with measurements and theory, prints one line per check, and draws validation.png.
+
+The gate of the dam break: the front never beats Ritter's bound, its slope is 0.9 to 1.25 of the measured one, its RMS error is below 10 %
+after the best shift of time (|dT| <= 0.5: the gate of the experiment takes time to open), and the error shrinks with resolution."""
+import os
+import sys
+
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+OUT = sys.argv[1]
+HERE = os.path.dirname(os.path.abspath(__file__))
+COLORS = ["#b9c7d4", "#6f97b8", "#1f5f8b"]
+failed = []
+
+
+def read(path):
+    return np.genfromtxt(path, delimiter=",", names=True, comments="#")
+
+
+def table(path):
+    with open(path) as file:
+        rows = [line.split(",") for line in file if line[0].isdigit()]
+    return np.array(rows, float)
+
+
+def check(name, good, text):
+    print("%-6s %-34s %s" % ("ok" if good else "FAILED", name, text))
+    if not good:
+        failed.append(name)
+
+
+def dam(axis, solver):
+    measured = table(os.path.join(HERE, "dam_break.csv"))
+    window = measured[:, 0] >= 1.19
+    errors = []
+    for k, across in enumerate((10, 20, 40)):
+        run = read(os.path.join(OUT, "dam_%s_%d.csv" % (solver, across)))
+        shifts = np.linspace(-0.5, 0.5, 201)
+        rms = [np.sqrt(np.mean((np.interp(measured[:, 0] - s, run["T"], run["Z"]) / measured[:, 1] - 1) ** 2)) for s in shifts]
+        best = int(np.argmin(rms))
+        errors.append(rms[best])
+        axis.plot(run["T"] + shifts[best], run["Z"], color=COLORS[k], label="%d across, shift %+.2f" % (across, shifts[best]))
+        # x < a + 2 t sqrt(g 2 a), so in units of a and of T: Z < 1 + 2 T.
+        check("%s %d: Ritter's bound" % (solver, across), bool((run["Z"][1:] < 1 + 2 * run["T"][1:] + 0.5 / across).all()),
+              "largest excess %.3f" % float((run["Z"] - 1 - 2 * run["T"]).max()))
+        z = np.interp(measured[window, 0] - shifts[best], run["T"], run["Z"])
+        ratio = np.polyfit(measured[window, 0], z, 1)[0] / np.polyfit(measured[window, 0], measured[window, 1], 1)[0]
+        if across == 40:
+            check("%s: slope" % solver, 0.9 <= ratio <= 1.25, "%.3f of the measured one" % ratio)
+            check("%s: front" % solver, rms[best] <= 0.1, "RMS %.1f %% after a shift of %+.2f" % (100 * rms[best], shifts[best]))
+    check("%s: error shrinks" % solver, errors[0] > errors[1] > errors[2], " > ".join("%.2f %%" % (100 * e) for e in errors))
+    axis.plot(measured[:, 0], measured[:, 1], "o", color="#c8452d", ms=4, label="Martin & Moyce 1952")
+    axis.set(title="Dam break, %s" % ("weakly compressible" if solver == "weak" else solver), xlabel="t sqrt(2 g / a)", ylabel="front / a")
+    axis.legend(fontsize=7, frameon=False)
+
+
+figure, axes = plt.subplots(2, 3, figsize=(13, 7.5))
+dam(axes[0, 0], "weak")
+dam(axes[0, 1], "incompressible")
+
+run, axis = read(os.path.join(OUT, "hydrostatic.csv")), axes[0, 2]
+axis.plot(run["expected"], run["depth"], color="#8a8f98", label="rho g depth")
+axis.plot(run["pressure"], run["depth"], "o", ms=4, color="#1f5f8b", label="simulated")
+axis.invert_yaxis()
+axis.set(title="Hydrostatic pressure", xlabel="Pa", ylabel="depth, m")
+axis.legend(fontsize=7, frameon=False)
+deep = run["depth"] > 0.03
+error = float(np.abs(run["pressure"][deep] / run["expected"][deep] - 1).max())
+check("hydrostatic pressure", error < 0.1, "largest error below 3 cm %.1f %%" % (100 * error))
+
+run, axis = read(os.path.join(OUT, "drop.csv")), axes[1, 0]
+axis.plot(run["t"], run["exact"], color="#8a8f98", label="exact ellipse")
+axis.plot(run["t"], run["half_axis"], "o", ms=4, color="#1f5f8b", label="simulated")
+axis.set(title="Stretching drop", xlabel="t, s", ylabel="half axis, m")
+axis.legend(fontsize=7, frameon=False)
+error = float(np.abs(run["half_axis"] / run["exact"] - 1).max())
+check("stretching drop", error < 0.05, "largest error of the half axis %.1f %%" % (100 * error))
+
+run, axis = read(os.path.join(OUT, "energy.csv")), axes[1, 1]
+axis.plot(run["t"], run["energy"] / run["energy"][0], color="#1f5f8b")
+axis.set(title="Spinning drop: energy", xlabel="t, s", ylabel="share of the first")
+# Sound crosses the drop once: 0.2 m at ten times the largest speed of 0.5 m/s.
+later = run["t"] >= 0.04
+drift = float(np.ptp(run["energy"][later]) / run["energy"][later][0])
+check("energy after the first sound", drift < 0.01, "changes by %.2f %%" % (100 * drift))
+check("mass", float(np.ptp(run["mass"])) == 0, "exact")
+scale = float(run["mass"][0]) * 0.25
+check("momentum", float(np.abs(run["momentum_x"]).max() + np.abs(run["momentum_y"]).max()) < 1e-5 * scale,
+      "largest %.2g of mass times mean speed" % (float(np.abs(run["momentum_x"]).max()) / scale))
+
+run, axis = read(os.path.join(OUT, "layers.csv")), axes[1, 2]
+axis.plot(run["t"], run["oil_height"], color="#e0a526", label="oil")
+axis.plot(run["t"], run["water_height"], color="#1f5f8b", label="water")
+axis.set(title="Two phases: mean heights", xlabel="t, s", ylabel="m")
+axis.legend(fontsize=7, frameon=False)
+check("layers", run["oil_height"][-1] > run["water_height"][-1] + 0.05,
+      "oil at %.3f m, water at %.3f m" % (run["oil_height"][-1], run["water_height"][-1]))
+
+for axis in axes.flat:
+    axis.spines[["top", "right"]].set_visible(False)
+figure.tight_layout()
+figure.savefig(os.path.join(OUT, "validation.png"), dpi=110)
+print("plot: %s" % os.path.join(OUT, "validation.png"))
+sys.exit(1 if failed else 0)
