@@ -64,7 +64,7 @@ double tick(double range) {
 // Lines over time; `stacked` fills the areas between them, one on top of the other.
 std::string plot(const std::string& title, const std::string& unit, const std::vector<double>& x,
                  std::vector<Line> lines, bool stacked) {
-    constexpr double width = 560, height = 240, left = 62, right = 12, top = 14, bottom = 34;
+    constexpr double width = 560, height = 240, left = 62, right = 26, top = 14, bottom = 34;
     double lo = 0, hi = 0;
     if (stacked)
         for (std::size_t k = 1; k < lines.size(); ++k)
@@ -130,7 +130,7 @@ main { max-width: 1200px; margin: 0 auto; padding: 40px 24px 64px; }
 h1 { font-size: 30px; font-weight: 650; letter-spacing: -0.02em; margin: 0 0 4px; }
 .about { color: var(--soft); margin: 0 0 24px; }
 .show { display: block; width: 100%; border-radius: 12px; background: #0003; box-shadow: 0 12px 40px #0002; }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 1px; margin: 28px 0; background: var(--line);
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 1px; margin: 28px 0; background: var(--line);
      border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
 dl div { background: var(--card); padding: 12px 16px; }
 dt { color: var(--soft); font-size: 13px; } dd { margin: 0; font-size: 19px; font-variant-numeric: tabular-nums; }
