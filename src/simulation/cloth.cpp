@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace quadrat {
@@ -57,10 +58,43 @@ struct Cloth::Impl {
     std::vector<Spring> springs;
     ClothStats stats;
 
+    [[nodiscard]] double reach() const { return 1.5 * options.thickness; }
+
+    // All places of a body during the step.
+    [[nodiscard]] static Box3d swept(const Body& b) {
+        constexpr double inf = std::numeric_limits<double>::infinity();
+        Box3d box = {{{inf, inf, inf}}, {{-inf, -inf, -inf}}};
+        for (const auto* positions : {&b.now, &b.next})
+            for (const Vec3d& v : *positions)
+                for (int k = 0; k < 3; ++k) {
+                    box.lo[k] = std::min(box.lo[k], v[k]);
+                    box.hi[k] = std::max(box.hi[k], v[k]);
+                }
+        return box;
+    }
+
+    // Which bodies take part in this step: the cloth, and the obstacles that it can reach.
+    [[nodiscard]] std::vector<std::uint8_t> taking_part() const {
+        std::vector<std::uint8_t> part(bodies.size(), 1);
+        Box3d cloth = swept(bodies[0]);
+        for (int k = 0; k < 3; ++k) {
+            cloth.lo[k] -= 2 * reach();
+            cloth.hi[k] += 2 * reach();
+        }
+        for (std::size_t i = 1; i < bodies.size(); ++i) part[i] = overlap(cloth, swept(bodies[i]));
+        return part;
+    }
+
+    // Obstacles out of reach are empty meshes, so that numbers stay.
     [[nodiscard]] std::vector<MovingMesh> meshes() const {
         std::vector<MovingMesh> m;
+        const std::vector<std::uint8_t> part = taking_part();
         for (std::size_t i = 0; i < bodies.size(); ++i) {
             const Body& b = bodies[i];
+            if (!part[i]) {
+                m.push_back({.group = 2u, .mask = 1u});
+                continue;
+            }
             // Obstacles do not meet each other.
             m.push_back({.triangles = b.triangles,
                          .start = b.now,
@@ -81,7 +115,9 @@ struct Cloth::Impl {
         };
         std::vector<Corner> all;
         std::vector<Box3d> boxes;
-        for (const Body& b : bodies)
+        const std::vector<std::uint8_t> part = taking_part();
+        for (const Body& b : bodies) {
+            if (!part[static_cast<std::size_t>(&b - bodies.data())]) continue;
             for (const Triangle& t : b.triangles) {
                 const Corner c{{b.now[t.a], b.now[t.b], b.now[t.c]}, t, &b == &bodies[0]};
                 Box3d box = {c.p[0], c.p[0]};
@@ -93,6 +129,7 @@ struct Cloth::Impl {
                 all.push_back(c);
                 boxes.push_back(box);
             }
+        }
         HashGridHierarchy<3, double> grid({.executor = options.executor});
         grid.insert(std::span<const Box3d>(boxes));
         std::vector<Pair> pairs;
@@ -113,8 +150,7 @@ struct Cloth::Impl {
 
     std::vector<Near> find_near() {
         const std::vector<MovingMesh> world = meshes();
-        const double reach = 1.5 * options.thickness;
-        const Candidates c = find_candidates(world, {.min_distance = reach, .executor = options.executor});
+        const Candidates c = find_candidates(world, {.min_distance = reach(), .executor = options.executor});
         stats.candidates = c.size();
         std::vector<std::uint32_t> first_vertex, first_face;
         std::vector<std::uint32_t> mesh_of;
@@ -141,7 +177,7 @@ struct Cloth::Impl {
             double motion = 0;
             for (std::size_t i = 0; i < 4; ++i)
                 motion = std::max(motion, norm(bodies[n.mesh[i]].next[n.vertex[i]] - p[i]));
-            if (!(close.distance <= reach + 2 * motion) || !(close.distance > 0)) return;
+            if (!(close.distance <= reach() + 2 * motion) || !(close.distance > 0)) return;
             n.normal = (1 / close.distance) * (close.first - close.second);
             n.count = 4;
             for (std::size_t i = 0; i < 4; ++i) n.weight[i] = (i < first ? 1.0 : -1.0) * close.barycentric[i];
@@ -216,7 +252,7 @@ struct Cloth::Impl {
             for (std::size_t b = 0; b < bodies.size(); ++b) {
                 Body& body = bodies[b];
                 bool touched = false;
-                for (std::size_t v = 0; v < body.now.size(); ++v) {
+                for (std::size_t v = 0; v < list.vertex_times[b].size(); ++v) {
                     const double t = list.vertex_times[b][v];
                     if (!(t <= 1)) continue;
                     touched = true;
