@@ -41,7 +41,8 @@ std::vector<Voxel<D>> random_set(std::size_t n, int log2_side, std::uint64_t see
     return out;
 }
 
-inline std::vector<Voxel<3>> surface_set(std::int32_t side, std::size_t count) {
+/// `reach` is half the thickness of the shell that the voxels are taken from, nearest first; 0 means the one for D3 and D4.
+inline std::vector<Voxel<3>> surface_set(std::int32_t side, std::size_t count, double reach = 0) {
     constexpr double pi = 3.14159265358979323846;
     const double radius = 0.33 * side, k = 2 * pi * 5 / side, bump = 0.035 * side;
     const auto f = [&](double x, double y, double z) {
@@ -50,7 +51,8 @@ inline std::vector<Voxel<3>> surface_set(std::int32_t side, std::size_t count) {
                bump * (std::sin(k * u) * std::cos(k * v) + std::sin(k * v) * std::cos(k * w) +
                        std::sin(k * w) * std::cos(k * u));
     };
-    const double reach = side > 1000 ? 0.5 : 0.8, steep = 1 + bump * k * 3.5;
+    if (reach == 0) reach = side > 1000 ? 0.5 : 0.8;
+    const double steep = 1 + bump * k * 3.5;
     std::vector<Voxel<3>> voxels;
     std::vector<float> distance;
     for (std::int32_t z = 0; z < side; ++z)
