@@ -12,4 +12,6 @@ echo "Table 2: constructions and lookups; the paper's figures (2006 hardware) in
 for row in $("$build/bench/papers/psh/paper_psh_table2" list); do
     "$build/bench/papers/psh/paper_psh_table2" "$row" "$out/table2-$row.json" "$horse"
 done
-python3 "$here/plot.py" "$out"
+python=/usr/bin/python3  # Debian's matplotlib belongs to it
+[ -x $python ] || python=python3
+$python "$here/plot.py" "$out"

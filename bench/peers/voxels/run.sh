@@ -10,4 +10,6 @@ mkdir -p "$out"
 for set in D1 D2 D3 D5 D4; do
     "$program" $set "$out/voxels-$set.json"
 done | tee "$out/voxels.txt"
-python3 "$here/plot.py" "$out"
+python=/usr/bin/python3  # Debian's matplotlib belongs to it
+[ -x $python ] || python=python3
+$python "$here/plot.py" "$out"
