@@ -40,6 +40,21 @@ inline void add_share(Share& to, const WallTable& table, const FieldHit& f, floa
     add_share(to, table, static_cast<float>(f.distance), h, n, gravity);
 }
 
+/// False where no solid reaches into the support of particle i.
+inline bool near_solids(const State& s, std::size_t i) {
+    if (!s.solids.empty() || !s.scene.domain.planes.empty()) return true;
+    if (!s.scene.domain.ghosts) return false;
+    const Vec3f& x = s.p.x[i];
+    for (int k = 0; k < 3; ++k)
+        if (!(x[k] >= s.inner.lo[k] && x[k] <= s.inner.hi[k])) return true;
+    return false;
+}
+
+/// What walls, fields and boundary samples do to particle i; newtons. The reaction goes to `on_bodies`.
+Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<Wrench>& on_bodies);
+/// Adds what solids contribute to the density that its neighbours give, and sets density and pressure.
+void finish_density(State& s, std::size_t i, float rho);
+
 /// Walls and fields around particle i.
 inline Share share_of(const State& s, std::size_t i, const WallTable& table) {
     Share share;

@@ -354,6 +354,26 @@ void Cloth::move_obstacle(std::uint32_t obstacle, std::span<const Vec3d> positio
     b.next.assign(positions.begin(), positions.end());
 }
 
+void Cloth::push(std::uint32_t vertex, const Vec3d& velocity_change) {
+    if (vertex >= impl_->velocity.size()) throw Error(ErrorKind::bad_value, "no such vertex", {.index = vertex});
+    if (impl_->inverse_mass[vertex] > 0) impl_->velocity[vertex] = impl_->velocity[vertex] + velocity_change;
+}
+
+void Cloth::restore(std::span<const Vec3d> positions, std::span<const Vec3d> velocities) {
+    Body& cloth = impl_->bodies[0];
+    if (positions.size() != cloth.now.size() || velocities.size() != cloth.now.size())
+        throw Error(ErrorKind::bad_shape, "one position and velocity per vertex", {.index = positions.size()});
+    cloth.now.assign(positions.begin(), positions.end());
+    cloth.next = cloth.now;
+    impl_->velocity.assign(velocities.begin(), velocities.end());
+}
+
+void Cloth::restore_obstacle(std::uint32_t obstacle, std::span<const Vec3d> positions) {
+    move_obstacle(obstacle, positions);
+    Body& b = impl_->bodies[obstacle + 1];
+    b.now = b.next;
+}
+
 void Cloth::step() {
     Impl& m = *impl_;
     Body& cloth = m.bodies[0];
@@ -378,6 +398,12 @@ std::span<const Triangle> Cloth::triangles() const {
 }
 std::span<const Vec3d> Cloth::positions() const {
     return impl_->bodies[0].now;
+}
+std::span<const Vec3d> Cloth::velocities() const {
+    return impl_->velocity;
+}
+std::uint32_t Cloth::obstacles() const {
+    return static_cast<std::uint32_t>(impl_->bodies.size() - 1);
 }
 std::span<const Vec3d> Cloth::obstacle(std::uint32_t number) const {
     return impl_->bodies.at(number + 1).now;

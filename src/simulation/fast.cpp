@@ -1,5 +1,6 @@
 // When the vector loops may be used, and what they are given.
 #include "base/parallel.hpp"
+#include "simulation/boundary.hpp"
 #include "simulation/pair_loops.hpp"
 #include "simulation/state.hpp"
 
@@ -34,28 +35,49 @@ float kernel_peak(const State& s) {
         s.calibration);
 }
 
+namespace {
+
+void write_force_record(State& s, std::size_t i, bool pressure) {
+    float* const r = s.records.data() + 8 * i;
+    const float volume = s.phases[s.p.phase[i]].mass / s.p.rho[i];
+    for (int k = 0; k < 3; ++k) r[k] = s.p.x[i][k], r[3 + k] = s.p.v[i][k];
+    r[6] = pressure ? s.p.p[i] * volume * volume : 0;
+    r[7] = volume;
+}
+
+}  // namespace
+
 void fast_densities(State& s) {
+    const std::size_t n = s.p.size();
+    s.places.resize_discard(4 * n);
+    s.records.resize_discard(8 * n);
+    base::parallel_for(s.executor, n, 4 * grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            float* const r = s.places.data() + 4 * i;
+            for (int k = 0; k < 3; ++k) r[k] = s.p.x[i][k];
+            r[3] = 0;
+        }
+    });
     PairLoop p = pair_loop(s);
+    p.records = s.places.data();
     p.out = s.p.rho.data();
     const float peak = kernel_peak(s);
-    base::parallel_for(s.executor, s.p.size(), grain, [&](std::size_t begin, std::size_t end) {
+    const bool weak = s.scene.solver != SolverKind::incompressible;
+    base::parallel_for(s.executor, n, grain, [&](std::size_t begin, std::size_t end) {
         density_rows(p, begin, end);
-        for (std::size_t i = begin; i < end; ++i) s.p.rho[i] *= s.phases[s.p.phase[i]].mass * peak;
+        for (std::size_t i = begin; i < end; ++i) {
+            finish_density(s, i, s.p.rho[i] * (s.phases[s.p.phase[i]].mass * peak));
+            if (weak) write_force_record(s, i, true);  // while it is in the cache
+        }
     });
 }
 
-void fast_forces(State& s, bool pressure) {
+void fast_forces(State& s, bool pressure, std::vector<std::vector<Wrench>>& reaction) {
     const std::size_t n = s.p.size();
-    s.records.resize_discard(8 * n);
-    base::parallel_for(s.executor, n, grain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            float* const r = s.records.data() + 8 * i;
-            const float volume = s.phases[s.p.phase[i]].mass / s.p.rho[i];
-            for (int k = 0; k < 3; ++k) r[k] = s.p.x[i][k], r[3 + k] = s.p.v[i][k];
-            r[6] = pressure ? s.p.p[i] * volume * volume : 0;
-            r[7] = volume;
-        }
-    });
+    if (s.scene.solver == SolverKind::incompressible)
+        base::parallel_for(s.executor, n, grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) write_force_record(s, i, pressure);
+        });
     PairLoop p = pair_loop(s);
     const PhaseData& f = s.phases[0];
     const float half = 0.5f * p.support;
@@ -68,8 +90,12 @@ void fast_forces(State& s, bool pressure) {
     base::parallel_for(s.executor, n, grain, [&](std::size_t begin, std::size_t end) {
         force_rows(p, begin, end);
         for (std::size_t i = begin; i < end; ++i) {
-            const float factor = scale / s.phases[s.p.phase[i]].mass;
+            const float inverse = 1 / s.phases[s.p.phase[i]].mass;
+            const float factor = scale * inverse;
             for (int k = 0; k < 3; ++k) s.p.a[i][k] = s.p.a[i][k] * factor + static_cast<float>(s.scene.gravity[k]);
+            if (!near_solids(s, i)) continue;
+            const Vec3f b = boundary_forces(s, i, pressure, reaction[begin / grain]);
+            for (int k = 0; k < 3; ++k) s.p.a[i][k] += inverse * b[k];
         }
     });
 }

@@ -47,6 +47,23 @@ float pressure_of(const State& s, const PhaseData& f, float rho) {
     return f.negative_pressure || p > 0 ? p : 0;
 }
 
+}  // namespace
+
+void finish_density(State& s, std::size_t i, float rho) {
+    const PhaseData& own = s.phases[s.p.phase[i]];
+    if (near_solids(s, i)) {
+        rho += own.rest_density * share_of(s, i, s.density_wall).inside;
+        for (const Sample& b : s.solids.samples_near(i)) {
+            const Scaled k = scaled(s, length(s.apart(s.p.x[i], b.position)), i, i);
+            rho += own.rest_density * b.volume * s.density_kernel.value(k.q) * k.value;
+        }
+    }
+    s.p.rho[i] = rho;
+    if (s.scene.solver != SolverKind::incompressible) s.p.p[i] = pressure_of(s, own, rho);
+}
+
+namespace {
+
 void density_of(State& s, std::size_t i) {
     Particles& p = s.p;
     const PhaseData& own = s.phases[p.phase[i]];
@@ -56,37 +73,14 @@ void density_of(State& s, std::size_t i) {
         const Scaled k = scaled(s, length(s.apart(p.x[i], p.x[j])), i, j);
         sum += s.density_kernel.value(k.q) * k.value * (s.number_density ? 1 : s.phases[p.phase[j]].mass);
     }
-    float rho = s.number_density ? own.mass * sum : sum;
-    rho += own.rest_density * share_of(s, i, s.density_wall).inside;
-    for (const Sample& b : s.solids.samples_near(i)) {
-        const Scaled k = scaled(s, length(s.apart(p.x[i], b.position)), i, i);
-        rho += own.rest_density * b.volume * s.density_kernel.value(k.q) * k.value;
-    }
-    p.rho[i] = rho;
-    if (s.scene.solver != SolverKind::incompressible) p.p[i] = pressure_of(s, own, rho);
+    finish_density(s, i, s.number_density ? own.mass * sum : sum);
 }
 
 }  // namespace
 
 void densities(State& s) {
     const Timer timer(s.seconds.density);
-    if (fast_path(s)) {
-        fast_densities(s);
-        base::parallel_for(s.executor, s.p.size(), grain, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                const PhaseData& own = s.phases[s.p.phase[i]];
-                float rho = s.p.rho[i];
-                rho += own.rest_density * share_of(s, i, s.density_wall).inside;
-                for (const Sample& b : s.solids.samples_near(i)) {
-                    const Scaled k = scaled(s, length(s.apart(s.p.x[i], b.position)), i, i);
-                    rho += own.rest_density * b.volume * s.density_kernel.value(k.q) * k.value;
-                }
-                s.p.rho[i] = rho;
-                if (s.scene.solver != SolverKind::incompressible) s.p.p[i] = pressure_of(s, own, rho);
-            }
-        });
-        return;
-    }
+    if (fast_path(s)) return fast_densities(s);
     base::parallel_for(s.executor, s.p.size(), grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) density_of(s, i);
     });
@@ -170,7 +164,8 @@ float hydrostatic(const State& s, std::size_t i) {
     return own.mass * std::min(1.0f, s.p.p[i] / full);
 }
 
-// What walls, fields and boundary samples do to particle i; newtons. The reaction goes to `on_bodies`.
+}  // namespace
+
 Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<Wrench>& on_bodies) {
     const Particles& p = s.p;
     const PhaseData& own = s.phases[p.phase[i]];
@@ -219,29 +214,26 @@ Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<
     return force;
 }
 
-}  // namespace
-
 void forces(State& s, bool pressure, const std::uint8_t* active) {
     const Timer timer(s.seconds.forces);
-    const bool fast = fast_path(s) && !active;
-    if (fast) fast_forces(s, pressure);
     const std::size_t chunks = base::chunk_count(s.p.size(), grain);
-    std::vector<std::vector<Wrench>> reaction(chunks);
-    base::run_tasks(s.executor, chunks, [&](std::size_t c) {
-        reaction[c].resize(s.solids.dynamic_count());
-        for (std::size_t i = c * grain; i < std::min(s.p.size(), (c + 1) * grain); ++i) {
-            if (active && !active[i]) continue;
-            const float inverse = 1 / s.phases[s.p.phase[i]].mass;
-            const Vec3f b = boundary_forces(s, i, pressure, reaction[c]);
-            if (!fast) {
-                const Vec3f f = pair_forces(s, i, pressure);
-                for (int a = 0; a < 3; ++a)
-                    s.p.a[i][a] = static_cast<float>(s.scene.gravity[a]) + inverse * (f[a] + b[a]);
-            } else {
-                for (int a = 0; a < 3; ++a) s.p.a[i][a] += inverse * b[a];
+    std::vector<std::vector<Wrench>> reaction(chunks, std::vector<Wrench>(s.solids.dynamic_count()));
+    if (fast_path(s) && !active) {
+        fast_forces(s, pressure, reaction);
+    } else {
+        base::run_tasks(s.executor, chunks, [&](std::size_t c) {
+            for (std::size_t i = c * grain; i < std::min(s.p.size(), (c + 1) * grain); ++i) {
+                if (active && !active[i]) continue;
+                const float inverse = 1 / s.phases[s.p.phase[i]].mass;
+                Vec3f f = pair_forces(s, i, pressure);
+                if (near_solids(s, i)) {
+                    const Vec3f b = boundary_forces(s, i, pressure, reaction[c]);
+                    for (int a = 0; a < 3; ++a) f[a] += b[a];
+                }
+                for (int a = 0; a < 3; ++a) s.p.a[i][a] = static_cast<float>(s.scene.gravity[a]) + inverse * f[a];
             }
-        }
-    });
+        });
+    }
     for (const std::vector<Wrench>& r : reaction) s.solids.add_forces(r);
 }
 

@@ -1,6 +1,6 @@
-// The pair loops of one fluid with one support, eight neighbours at a time. The search leaves the squared distances, so
-// densities read memory in order and look at no neighbour; forces gather a record of eight floats per neighbour. The
-// formulas are those of fluid.cpp; a test holds both against each other on every SIMD target.
+// The pair loops of one fluid with one support, eight neighbours at a time: densities gather a record of four floats
+// per neighbour, forces one of eight. The formulas are those of fluid.cpp; a test holds both against each other, and
+// all SIMD targets against one another.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simulation/fluid_simd.cpp"
 #include <hwy/foreach_target.h>
@@ -12,20 +12,28 @@
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::simulation::HWY_NAMESPACE {
 
-template <class Kernel>
+template <class Kernel, bool kPeriodic>
 void density_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     const Pack inverse = set(1 / p.support);
     for (std::size_t i = begin; i < end; ++i) {
-        const std::span<const float> row = p.near->distances<float>(i);
+        const float* const own = p.records + 4 * i;
+        const Pack x = set(own[0]), y = set(own[1]), z = set(own[2]);
         Pack total = set(0.0f);
-        std::size_t k = 0;
-        for (; k + 8 <= row.size(); k += 8) total = total + Kernel::value(sqrt(load(row.data() + k)) * inverse);
-        if (k < row.size()) {
-            float last[8];
-            for (std::size_t a = 0; a < 8; ++a) last[a] = k + a < row.size() ? row[k + a] : 4 * p.support * p.support;
-            total = total + Kernel::value(sqrt(load(last)) * inverse);
-        }
-        p.out[i] = sum(total) + 1;
+        const std::span<const std::uint32_t> row = (*p.near)[i];
+        for_blocks(row.data(), row.size(), static_cast<std::uint32_t>(i), [&](const std::uint32_t* index) HWY_ATTR {
+            Pack other[4];
+            gather4(p.records, index, other);
+            Pack dx = x - other[0], dy = y - other[1], dz = z - other[2];
+            if constexpr (kPeriodic) {
+                dx = nearest_image(dx, p.period[0]);
+                dy = nearest_image(dy, p.period[1]);
+                dz = nearest_image(dz, p.period[2]);
+            }
+            total = total + Kernel::value(sqrt(dx * dx + dy * dy + dz * dz) * inverse);
+        });
+        // The lanes that filled up the last block each counted the particle itself once, W(0) = 1.
+        const auto filled = static_cast<float>((8 - row.size() % 8) % 8);
+        p.out[i] = sum(total) - filled + 1;
     }
 }
 
@@ -65,10 +73,16 @@ void force_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
 }
 
 void DensityRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    if (p.cubic)
-        density_rows<CubicSpline>(p, begin, end);
-    else
-        density_rows<Wendland>(p, begin, end);
+    if (p.cubic) {
+        if (p.periodic)
+            density_rows<CubicSpline, true>(p, begin, end);
+        else
+            density_rows<CubicSpline, false>(p, begin, end);
+    } else if (p.periodic) {
+        density_rows<Wendland, true>(p, begin, end);
+    } else {
+        density_rows<Wendland, false>(p, begin, end);
+    }
 }
 
 void ForceRows(const PairLoop& p, std::size_t begin, std::size_t end) {

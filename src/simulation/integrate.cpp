@@ -51,14 +51,39 @@ float courant_limit(const State& s, std::size_t i) {
 }
 
 double courant_step(const State& s) {
-    return base::parallel_reduce(
-        s.executor, s.p.size(), 8 * grain, s.largest_step,
+    if (!s.same_support)
+        return base::parallel_reduce(
+            s.executor, s.p.size(), 8 * grain, s.largest_step,
+            [&](std::size_t begin, std::size_t end) {
+                double least = s.largest_step;
+                for (std::size_t i = begin; i < end; ++i) least = std::min(least, double{courant_limit(s, i)});
+                return least;
+            },
+            [](double l, double r) { return std::min(l, r); });
+    // With one support the fastest particle and the largest acceleration decide.
+    struct Most {
+        float v_sq = 0, a_sq = 0;
+    };
+    const Most most = base::parallel_reduce(
+        s.executor, s.p.size(), 8 * grain, Most{},
         [&](std::size_t begin, std::size_t end) {
-            double least = s.largest_step;
-            for (std::size_t i = begin; i < end; ++i) least = std::min(least, double{courant_limit(s, i)});
-            return least;
+            Most m;
+            for (std::size_t i = begin; i < end; ++i) {
+                const Vec3f &v = s.p.v[i], &a = s.p.a[i];
+                m.v_sq = std::max(m.v_sq, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+                m.a_sq = std::max(m.a_sq, a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+            }
+            return m;
         },
-        [](double a, double b) { return std::min(a, b); });
+        [](Most l, Most r) {
+            return Most{std::max(l.v_sq, r.v_sq), std::max(l.a_sq, r.a_sq)};
+        });
+    const double half = 0.5 * s.support, acceleration = std::sqrt(double{most.a_sq});
+    double dt = std::min(s.largest_step, s.courant * half / (s.sound_speed + std::sqrt(double{most.v_sq})));
+    if (acceleration > 0) dt = std::min(dt, 0.25 * std::sqrt(half / acceleration));
+    for (const PhaseData& f : s.phases)
+        if (f.viscosity > 0) dt = std::min(dt, 0.125 * half * half * double{f.rest_density} / double{f.viscosity});
+    return dt;
 }
 
 void wrap(const State& s, Vec3f& x) {
@@ -74,12 +99,21 @@ void wrap(const State& s, Vec3f& x) {
 std::uint64_t meet_walls(State& s, std::size_t begin, std::size_t end, double dt) {
     std::uint64_t met = 0;
     const auto spacing = static_cast<float>(s.spacing);
-    for (std::size_t i = begin; i < end; ++i)
+    const bool planes = !s.scene.domain.planes.empty();
+    for (std::size_t i = begin; i < end; ++i) {
+        const Vec3f& x = s.p.x[i];
+        bool inside = !planes;
+        for (int k = 0; k < 3; ++k) inside = inside && x[k] >= s.inner.lo[k] && x[k] <= s.inner.hi[k];
+        if (inside) continue;  // the inner box is more than half a spacing from every wall
         for (const Wall& w : s.walls) met += meet_wall(w, spacing, static_cast<float>(dt), s.p.x[i], s.p.v[i]);
+    }
     return met;
 }
 
-void move_particles(State& s, double dt) {
+namespace {
+
+template <bool kKick>
+void move_all(State& s, double dt) {
     const Timer timer(s.seconds.integrate);
     const std::size_t n = s.p.size();
     const bool keep = !s.solids.empty() || !s.cloths.empty();
@@ -90,8 +124,12 @@ void move_particles(State& s, double dt) {
         [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 if (keep) s.before[i] = s.p.x[i];
-                for (int k = 0; k < 3; ++k) leap_frog(s.p.x[i][k], s.p.v[i][k], s.p.a[i][k], s.p.dt[i], step);
-                s.p.dt[i] = step;
+                if constexpr (kKick) {
+                    for (int k = 0; k < 3; ++k) leap_frog(s.p.x[i][k], s.p.v[i][k], s.p.a[i][k], s.p.dt[i], step);
+                    s.p.dt[i] = step;
+                } else {
+                    for (int k = 0; k < 3; ++k) s.p.x[i][k] += step * s.p.v[i][k];
+                }
             }
             const std::uint64_t met = meet_walls(s, begin, end, dt);
             if (s.periodic())
@@ -99,6 +137,15 @@ void move_particles(State& s, double dt) {
             return met;
         },
         [](std::uint64_t a, std::uint64_t b) { return a + b; });
+}
+
+}  // namespace
+
+void move_particles(State& s, double dt) {
+    move_all<true>(s, dt);
+}
+void drift_particles(State& s, double dt) {
+    move_all<false>(s, dt);
 }
 
 void guard(const State& s) {

@@ -16,9 +16,17 @@ inline void leap_frog(T& x, T& v, T a, T dt_old, T dt) {
     x += dt * v;
 }
 
+/// A step that ends at the rest or leaves room for one of at least half of its length.
+[[nodiscard]] inline double cut(double dt, double rest) {
+    if (dt >= rest) return rest;
+    return 2 * dt > rest ? 0.5 * rest : dt;
+}
+
 struct State;
 [[nodiscard]] float courant_limit(const State& s, std::size_t i);
 void move_particles(State& s, double dt);
+/// The same without a change of velocity.
+void drift_particles(State& s, double dt);
 /// Puts particles [begin, end) back in front of the walls; returns how many were behind.
 std::uint64_t meet_walls(State& s, std::size_t begin, std::size_t end, double dt);
 /// Into the periodic box.

@@ -44,7 +44,7 @@ void search(State& s) {
         s.index->build(s.p.x);
     else
         s.index->build(s.p.x, s.p.h);
-    s.index->find_neighbors(s.near, {.distances = fast_path(s) ? DistanceKind::squared : DistanceKind::none});
+    s.index->find_neighbors(s.near);
     s.pairs = s.near.entries();
     s.solids.find_near(s.p.x, s.support);
 }

@@ -81,6 +81,22 @@ HWY_INLINE float sum(const Pack& a) {
 #endif
 }
 
+HWY_INLINE void store(const Pack& a, float* to) {
+    for (std::size_t k = 0; k < parts; ++k) hn::StoreU(a.v[k], tag, to + k * lanes);
+}
+
+/// Eight floats by index.
+HWY_INLINE Pack gather1(const float* from, const std::uint32_t* index) {
+#if HWY_MAX_BYTES >= 32
+    const hn::RebindToSigned<Tag> signs;
+    return Pack{{hn::GatherIndex(tag, from, hn::LoadU(signs, reinterpret_cast<const std::int32_t*>(index)))}};
+#else
+    HWY_ALIGN float found[8];
+    for (std::size_t k = 0; k < 8; ++k) found[k] = from[index[k]];
+    return load(found);
+#endif
+}
+
 /// Field f of eight records of eight floats each: out[f], lane k from record index[k]. Records are 32-byte aligned.
 HWY_INLINE void gather8(const float* records, const std::uint32_t* index, Pack* out) {
 #if HWY_MAX_BYTES >= 32

@@ -18,14 +18,31 @@ struct PairLoop {
     bool cubic;  ///< cubic spline; else Wendland C2
     bool periodic;
     std::array<float, 3> period;
-    float soft = 0;     ///< added to r^2 where viscosity divides by it
-    float viscous = 0;  ///< factor of (v_i - v_j) (x_i - x_j), and where that is negative:
+    const std::uint64_t* block_begin = nullptr;  ///< of each row: blocks of eight pairs, the last filled up with itself
+    std::uint32_t* block_index = nullptr;        ///< eight per block
+    float* block_gradient = nullptr;             ///< 24 per block: (W'/r) d, eight x, eight y, eight z
+    float soft = 0;                              ///< added to r^2 where viscosity divides by it
+    float viscous = 0;                           ///< factor of (v_i - v_j) (x_i - x_j), and where that is negative:
     float damping = 0;
 };
 
-/// out[i] = 1 + sum of W(r) / W(0) over the row; the list has squared distances.
+/// out[i] = 1 + sum of W(r) / W(0) over the row. Records x, y, z, -.
 void density_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 /// out[3 i ..]: sum of ((viscosity) - (A_i + A_j)) (W'/r) h^2 / W(0) (x_i - x_j). Records x, y, z, vx, vy, vz, A, V.
 void force_rows(const PairLoop& p, std::size_t begin, std::size_t end);
+
+/// Fills the blocks; out[4 i ..]: sum of (W'/r) d over the row, and of its squared length. Records x, y, z, -. Units
+/// h^2 / W(0) as above.
+void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end);
+/// out[3 i ..]: sum of (k_i + k_j) (W'/r) d. Records k.
+void push_rows(const PairLoop& p, std::size_t begin, std::size_t end);
+/// out[i]: sum of (u_i - u_j) d (W'/r). Records ux, uy, uz, -.
+void divergence_rows(const PairLoop& p, std::size_t begin, std::size_t end);
+
+struct State;
+/// What all loops over a state have in common.
+[[nodiscard]] PairLoop pair_loop(const State& s);
+/// W(0).
+[[nodiscard]] float kernel_peak(const State& s);
 
 }  // namespace quadrat::simulation

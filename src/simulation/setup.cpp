@@ -141,9 +141,11 @@ void derive_phases(State& s) {
         }
     if (!s.same_support || c.kernel == KernelKind::paper) s.number_density = false;
     s.largest_support = static_cast<float>(longest);
-    if (!s.same_support && c.solver == SolverKind::incompressible)
-        throw Error(ErrorKind::unsupported, "the incompressible solver needs one support for all",
-                    {.field = "/support"});
+    if (!s.number_density && c.solver == SolverKind::incompressible)
+        throw Error(ErrorKind::unsupported,
+                    "the incompressible solver needs one support and one particle volume for all, and not the paper's "
+                    "kernels",
+                    {.field = c.kernel == KernelKind::paper ? "/kernel" : "/phases"});
 }
 
 // With a few dozen neighbours the sum over a lattice at rest is not quite the integral: what to multiply W by so that
@@ -210,12 +212,18 @@ void derive_constants(State& s) {
     s.expected_speed = c.expected_speed;
     if (s.expected_speed == 0) s.expected_speed = std::sqrt(2 * norm(c.gravity) * fall_height(c)) + given_speed(c);
     if (s.expected_speed == 0) s.expected_speed = 1;
-    s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.4 : 0.25;
+    s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.6 : 0.25;
     s.largest_step = c.stepping.largest > 0 ? c.stepping.largest : c.frame_interval;
     s.number_density = s.same_support = true;
     s.tension = false;
     derive_phases(s);
     add_walls(s);
+    const float reach = std::max(s.largest_support, static_cast<float>(s.spacing));
+    for (int k = 0; k < 3; ++k) {
+        const bool loose = k >= s.dimension || c.domain.periodic[static_cast<std::size_t>(k)];
+        s.inner.lo[k] = loose ? -3e38f : static_cast<float>(c.domain.box.lo[k]) + reach;
+        s.inner.hi[k] = loose ? 3e38f : static_cast<float>(c.domain.box.hi[k]) - reach;
+    }
     for (std::size_t k = 0; k < 3; ++k)
         if (s.period[k] > 0 && s.period[k] < 2 * s.largest_support)
             throw Error(ErrorKind::bad_value, "a periodic axis must be longer than twice the support",
@@ -227,8 +235,9 @@ void derive_constants(State& s) {
     s.force_kernel = KernelTable(force, s.dimension, s.calibration);
     s.viscosity_kernel = KernelTable(KernelFunction::viscosity, s.dimension, 1);
     s.colour_kernel = KernelTable(KernelFunction::poly6, s.dimension, 1);
-    s.density_wall = WallTable(density, s.dimension);
-    s.force_wall = WallTable(force, s.dimension);
+    const double edge = std::pow(double{s.phases[0].volume}, 1.0 / s.dimension) / s.support;
+    s.density_wall = WallTable(density, s.dimension, edge, s.calibration);
+    s.force_wall = WallTable(force, s.dimension, edge, s.calibration);
 }
 
 void add_particle(State& s, const Vec3d& x, const Vec3d& v, std::uint32_t phase, double support) {
@@ -285,6 +294,9 @@ void set_up(State& s) {
                         {.field = "/particles/" + std::to_string(i - c.blocks.size()) + "/positions"});
     }
     remove_inside_bodies(s);
+    s.cloths.set_up(c, s.solids, s.spacing, s.executor);
+    // Bodies that fall and meet need steps of some milliseconds whatever the fluid allows.
+    if (s.solids.dynamic_count() > 0) s.largest_step = std::min(s.largest_step, 1.0 / 240);
     set_up_emitters(s);
 }
 

@@ -19,12 +19,6 @@ namespace {
 // Steps between sorting the particles again.
 constexpr std::uint64_t sort_every = 32;
 
-// A step that ends at `end` or leaves room for one of at least half of its length.
-double cut(double dt, double rest) {
-    if (dt >= rest) return rest;
-    return 2 * dt > rest ? 0.5 * rest : dt;
-}
-
 void step(State& s, double end) {
     if (s.steps % sort_every == 0) {
         const Timer timer(s.seconds.integrate);

@@ -76,6 +76,7 @@ struct State {
     double spacing = 0, support = 0, expected_speed = 0, sound_speed = 0, courant = 0, largest_step = 0;
     std::vector<PhaseData> phases;
     std::vector<Wall> walls;
+    Box3f inner = {};                         ///< farther than the largest support from every side with a wall
     std::array<float, 3> period = {0, 0, 0};  ///< 0: not periodic
     bool same_support = true;
     bool number_density = true;  ///< densities count neighbours (all volumes are the same); else they sum masses, eq. 7
@@ -98,8 +99,9 @@ struct State {
     // Scratch and counters.
     std::optional<CellIndex<3, float>> index;
     NeighborList near;
-    base::Array<float> records;  ///< for the vector loops
-    std::vector<Vec3f> before;   ///< positions at the start of the move
+    base::Array<float> records, places, block_gradient;  ///< for the vector loops
+    base::Array<std::uint32_t> block_index;
+    std::vector<Vec3f> before;  ///< positions at the start of the move
     std::uint64_t pairs = 0, contacts = 0;
     std::uint32_t iterations = 0;
     PhaseSeconds seconds;
@@ -166,7 +168,7 @@ void forces(State& s, bool pressure, const std::uint8_t* active = nullptr);
 // fast.cpp: the same for fluids with one support and one viscosity, by vector loops.
 [[nodiscard]] bool fast_path(const State& s);
 void fast_densities(State& s);
-void fast_forces(State& s, bool pressure);
+void fast_forces(State& s, bool pressure, std::vector<std::vector<Wrench>>& reaction);
 
 // integrate.cpp
 /// The largest step that eq. 12 allows.

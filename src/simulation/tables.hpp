@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace quadrat::simulation {
@@ -53,34 +54,32 @@ struct KernelTable {
     }
 };
 
-/// For a plane at distance d = (2 q - 1) h of a particle: how much of W lies behind it, and -h times the derivative by
-/// d.
+/// For a plane at distance d = (2 q - 1) h of a particle: how much of its support ghosts on a lattice behind the plane
+/// fill, and -h times the derivative by d. Their first layer is half a spacing behind, so that a lattice of fluid that
+/// starts half a spacing in front has its rest density up to the wall.
 struct WallTable {
     Table share, slope;
     WallTable() = default;
-    WallTable(KernelFunction function, int dimension) {
+    /// spacing in terms of the support; factor: of the kernel.
+    WallTable(KernelFunction function, int dimension, double spacing, double factor) {
         const Kernel k(function, dimension, 1);
-        // The integral of W over the plane at distance d.
-        const auto across = [&](double d) {
-            const double rest = 1 - d * d;
-            if (rest <= 0) return 0.0;
-            const double edge = std::sqrt(rest);
-            constexpr int n = 64;
-            double sum = 0;
-            for (int i = 0; i < n; ++i) {
-                const double s = (i + 0.5) / n * edge;
-                sum += k.value(std::sqrt(d * d + s * s)) * (dimension == 2 ? 2.0 : 6.283185307179586 * s) * edge / n;
+        const double volume = factor * (dimension == 2 ? spacing * spacing : spacing * spacing * spacing);
+        const int reach = static_cast<int>(1 / spacing) + 1;
+        const auto sum = [&](double d) {
+            double value = 0, derivative = 0;
+            for (double z = d + 0.5 * spacing; z < 1; z += spacing) {
+                if (z <= -1) continue;
+                for (int x = -reach; x <= reach; ++x)
+                    for (int y = dimension == 2 ? 0 : -reach; y <= (dimension == 2 ? 0 : reach); ++y) {
+                        const double r = std::sqrt(z * z + spacing * spacing * (x * x + y * y));
+                        value += volume * k.value(r);
+                        if (r > 0) derivative += volume * k.derivative(r) * z / r;
+                    }
             }
-            return sum;
+            return std::pair(value, derivative);
         };
-        constexpr int n = Table::bins;
-        std::vector<double> behind(n + 1, 0.0);
-        for (int i = n - 1; i >= 0; --i)
-            behind[static_cast<std::size_t>(i)] =
-                behind[static_cast<std::size_t>(i) + 1] + across(2 * (i + 0.5) / n - 1) * 2 / n;
-        const double whole = behind[0];
-        share = Table([&](double q) { return behind[static_cast<std::size_t>(q * n + 0.5)] / whole; });
-        slope = Table([&](double q) { return across(2 * q - 1) / whole; });
+        share = Table([&](double q) { return std::clamp(sum(2 * q - 1).first, 0.0, 1.0); });
+        slope = Table([&](double q) { return std::max(-sum(2 * q - 1).second, 0.0); });
     }
 };
 

@@ -54,10 +54,18 @@ class Cloth {
     /// obstacle waits.
     void move_obstacle(std::uint32_t obstacle, std::span<const Vec3d> positions);
 
+    /// Adds to the velocity of a vertex; held ones stay.
+    void push(std::uint32_t vertex, const Vec3d& velocity_change);
     void step();
+
+    /// Puts a cloth where another run of it was; obstacles too. Throws Error{bad_shape} for another number of vertices.
+    void restore(std::span<const Vec3d> positions, std::span<const Vec3d> velocities);
+    void restore_obstacle(std::uint32_t obstacle, std::span<const Vec3d> positions);
 
     [[nodiscard]] std::span<const Triangle> triangles() const;
     [[nodiscard]] std::span<const Vec3d> positions() const;
+    [[nodiscard]] std::span<const Vec3d> velocities() const;
+    [[nodiscard]] std::uint32_t obstacles() const;
     [[nodiscard]] std::span<const Vec3d> obstacle(std::uint32_t number) const;
     [[nodiscard]] const ClothStats& stats() const;
 

@@ -1,0 +1,198 @@
+// Validation runs, as CSV on the standard output (docs/simulation.md).
+//   quadrat_validation dam [weak | incompressible] [particles across the column = 20] [threads = 1]
+//   quadrat_validation compare [particles across = 20]      both solvers to one simulated second: steps and seconds
+//   quadrat_validation hydrostatic | drop | energy | momentum | layers
+// dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a.
+#include <quadrat/simulation.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace quadrat;
+
+constexpr double a = 0.05715;  // width of the column, metres
+constexpr double g = 9.81;
+
+Scene dam(SolverKind solver, double across, double length) {
+    Scene s;
+    s.dimension = 2;
+    s.solver = solver;
+    s.spacing = a / across;
+    s.domain.box = {{{0, 0, 0}}, {{length * a, 4 * a, 1}}};
+    s.gravity = {{0, -g, 0}};
+    s.blocks.push_back({.box = {{{0, 0, 0}}, {{a, 2 * a, 0}}}});
+    return s;
+}
+
+// The farthest place that at least three particles have reached: a single one is spray.
+double front(const Simulation& s) {
+    std::vector<float> x;
+    for (const Vec3f& p : s.positions()) x.push_back(p[0]);
+    std::nth_element(x.begin(), x.end() - 3, x.end());
+    return (double{x[x.size() - 3]} + 0.5 * s.scene().spacing) / a;
+}
+
+int run_dam(SolverKind solver, double across, unsigned threads) {
+    const auto executor = make_executor(threads);
+    Simulation s(dam(solver, across, 6), executor.get());
+    std::printf("T,Z,steps,energy,density_error\n");
+    for (int k = 0; k <= 34; ++k) {
+        s.advance_to(0.1 * k * std::sqrt(a / (2 * g)));
+        const Statistics t = s.statistics();
+        std::printf("%.2f,%.4f,%llu,%.6g,%.3g\n", 0.1 * k, front(s), static_cast<unsigned long long>(t.steps),
+                    t.kinetic + t.potential + t.internal, t.average_density_error);
+    }
+    return 0;
+}
+
+int compare(double across) {
+    std::printf("solver,particles,steps,seconds,mean_density_error,worst_mean_density_error\n");
+    for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
+        Simulation s(dam(solver, across, 4));
+        double sum = 0, worst = 0, seconds = 0;
+        for (int k = 1; k <= 100; ++k) {
+            const auto start = std::chrono::steady_clock::now();
+            s.advance_to(0.01 * k);
+            seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            const double e = s.statistics().average_density_error;
+            sum += e / 100;
+            worst = std::max(worst, e);
+        }
+        std::printf("%s,%zu,%llu,%.3f,%.3g,%.3g\n", solver == SolverKind::incompressible ? "incompressible" : "weak",
+                    s.positions().size(), static_cast<unsigned long long>(s.statistics().steps), seconds, sum, worst);
+    }
+    return 0;
+}
+
+int hydrostatic() {
+    Scene s;
+    s.dimension = 2;
+    s.spacing = 0.01;
+    s.gravity = {{0, -g, 0}};
+    s.domain.box = {{{0, 0, 0}}, {{0.2, 0.3, 1}}};
+    s.blocks.push_back({.box = {{{0, 0, 0}}, {{0.2, 0.2, 0}}}});
+    s.phases[0].viscosity = 2;
+    s.phases[0].artificial_viscosity = 1;
+    Simulation run(s);
+    double sum[20] = {}, count[20] = {};
+    for (int k = 0; k < 80; ++k) {
+        run.advance_to(0.4 + 0.0025 * k);
+        for (std::size_t i = 0; i < run.positions().size(); ++i) {
+            const int bin = std::clamp(static_cast<int>(run.positions()[i][1] / 0.01f), 0, 19);
+            sum[bin] += double{run.pressures()[i]}, ++count[bin];
+        }
+    }
+    std::printf("depth,pressure,expected\n");
+    for (int b = 19; b >= 0; --b) {
+        const double depth = 0.2 - 0.01 * (b + 0.5);
+        std::printf("%.3f,%.1f,%.1f\n", depth, count[b] > 0 ? sum[b] / count[b] : 0.0, 1000 * g * depth);
+    }
+    return 0;
+}
+
+Scene disc(double radius, double spacing) {
+    Scene s;
+    s.dimension = 2;
+    s.spacing = spacing;
+    s.gravity = {};
+    s.domain.box = {{{-1, -1, -1}}, {{1, 1, 1}}};
+    s.domain.open = {true, true, true, true, true, true};
+    s.particles.emplace_back();
+    const int n = static_cast<int>(radius / spacing) + 1;
+    for (int y = -n; y <= n; ++y)
+        for (int x = -n; x <= n; ++x)
+            if (std::hypot(x, y) * spacing <= radius)
+                s.particles[0].positions.push_back({{x * spacing, y * spacing, 0}});
+    return s;
+}
+
+// A drop stretched along x and squeezed along y: its half-axes obey Monaghan's equations for an incompressible ellipse
+// (1994), a'' = a (A^2 terms); here the product of the axes and the energy are what is compared.
+int drop() {
+    Scene s = disc(0.1, 0.0025);
+    for (const Vec3d& x : s.particles[0].positions) s.particles[0].velocities.push_back({{2 * x[0], -2 * x[1], 0}});
+    s.phases[0].artificial_viscosity = 0.01;
+    s.expected_speed = 0.3;
+    Simulation run(s);
+    // The exact ellipse: dA/dt = A^2 (w^2 - b^2) / (w^2 + b^2) for the strain rate A, db/dt = A b, b w = R^2.
+    double b = 0.1, rate = 2, t = 0;
+    std::printf("t,half_axis,exact,energy\n");
+    for (int k = 0; k <= 20; ++k) {
+        const double to = 0.025 * k;
+        run.advance_to(to);
+        while (t < to - 1e-12) {
+            const double dt = 1e-5, w = 0.01 / b;
+            rate += dt * rate * rate * (w * w - b * b) / (w * w + b * b);
+            b += dt * rate * b;
+            t += dt;
+        }
+        double far = 0;
+        for (const Vec3f& x : run.positions()) far = std::max(far, double{std::abs(x[0])});
+        const Statistics e = run.statistics();
+        std::printf("%.3f,%.5f,%.5f,%.6g\n", to, far, b, e.kinetic + e.internal);
+    }
+    return 0;
+}
+
+int energy() {
+    Scene s = disc(0.1, 0.0025);
+    for (const Vec3d& x : s.particles[0].positions) s.particles[0].velocities.push_back({{-5 * x[1], 5 * x[0], 0}});
+    s.phases[0].artificial_viscosity = 0;
+    Simulation run(s);
+    std::printf("t,energy,momentum_x,momentum_y,mass\n");
+    for (int k = 0; k <= 20; ++k) {
+        run.advance_to(0.01 * k);
+        const Statistics e = run.statistics();
+        std::printf("%.3f,%.8g,%.3g,%.3g,%.10g\n", 0.01 * k, e.kinetic + e.internal, e.momentum[0], e.momentum[1],
+                    e.mass);
+    }
+    return 0;
+}
+
+int layers() {
+    Scene s;
+    s.dimension = 2;
+    s.spacing = 0.0125;
+    s.gravity = {{0, -g, 0}};
+    s.domain.box = {{{0, 0, 0}}, {{0.2, 0.3, 1}}};
+    s.phases = {Phase{.name = "oil", .rest_density = 500}, Phase{.name = "water", .rest_density = 1000}};
+    for (Phase& p : s.phases) p.viscosity = 0.5, p.artificial_viscosity = 0.1;
+    s.blocks.push_back({.box = {{{0, 0, 0}}, {{0.1, 0.2, 0}}}, .phase = 0});
+    s.blocks.push_back({.box = {{{0.1, 0, 0}}, {{0.2, 0.2, 0}}}, .phase = 1});
+    Simulation run(s);
+    std::printf("t,oil_height,water_height\n");
+    for (int k = 0; k <= 20; ++k) {
+        run.advance_to(0.1 * k);
+        double height[2] = {}, count[2] = {};
+        for (std::size_t i = 0; i < run.positions().size(); ++i)
+            height[run.phases()[i]] += double{run.positions()[i][1]}, ++count[run.phases()[i]];
+        std::printf("%.1f,%.4f,%.4f\n", 0.1 * k, height[0] / count[0], height[1] / count[1]);
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string what = argc > 1 ? argv[1] : "";
+    if (what == "dam") {
+        const bool weak = argc < 3 || std::strcmp(argv[2], "incompressible") != 0;
+        return run_dam(weak ? SolverKind::weakly_compressible : SolverKind::incompressible,
+                       argc > 3 ? std::atof(argv[3]) : 20, argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1);
+    }
+    if (what == "compare") return compare(argc > 2 ? std::atof(argv[2]) : 20);
+    if (what == "hydrostatic") return hydrostatic();
+    if (what == "drop") return drop();
+    if (what == "energy" || what == "momentum") return energy();
+    if (what == "layers") return layers();
+    std::fprintf(stderr, "quadrat_validation: dam, compare, hydrostatic, drop, energy, momentum or layers\n");
+    return 2;
+}

@@ -1,0 +1,289 @@
+// See cloths.hpp. The bodies of the scene and the walls of the domain become obstacles of each sheet.
+#include <quadrat/ccd/impact.hpp>
+#include <quadrat/error.hpp>
+
+#include "simulation/cloths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace quadrat::simulation {
+namespace {
+
+constexpr std::uint32_t none = 0xffffffffu;
+
+struct Surface {
+    std::vector<Triangle> triangles;
+    std::vector<Vec3d> vertices;
+};
+
+// A polyhedron around the sphere, from an octahedron cut `rounds` times.
+Surface round_surface(double radius, int rounds) {
+    Surface s;
+    s.vertices = {{{1, 0, 0}}, {{-1, 0, 0}}, {{0, 1, 0}}, {{0, -1, 0}}, {{0, 0, 1}}, {{0, 0, -1}}};
+    s.triangles = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+    for (int r = 0; r < rounds; ++r) {
+        std::map<std::array<std::uint32_t, 2>, std::uint32_t> middle;
+        const auto between = [&](std::uint32_t a, std::uint32_t b) {
+            const std::array<std::uint32_t, 2> key = {std::min(a, b), std::max(a, b)};
+            const auto [it, fresh] = middle.try_emplace(key, static_cast<std::uint32_t>(s.vertices.size()));
+            if (fresh) s.vertices.push_back(plain((vector(s.vertices[a]) + vector(s.vertices[b])).normalized()));
+            return it->second;
+        };
+        std::vector<Triangle> finer;
+        for (const Triangle& t : s.triangles) {
+            const std::uint32_t ab = between(t.a, t.b), bc = between(t.b, t.c), ca = between(t.c, t.a);
+            for (const Triangle& f :
+                 {Triangle{t.a, ab, ca}, Triangle{ab, t.b, bc}, Triangle{ca, bc, t.c}, Triangle{ab, bc, ca}})
+                finer.push_back(f);
+        }
+        s.triangles = finer;
+    }
+    double least = 1;  // distance of the faces from the centre
+    for (const Triangle& t : s.triangles)
+        least =
+            std::min(least, ((vector(s.vertices[t.a]) + vector(s.vertices[t.b]) + vector(s.vertices[t.c])) / 3).norm());
+    for (Vec3d& v : s.vertices)
+        for (int k = 0; k < 3; ++k) v[k] *= radius / least;
+    return s;
+}
+
+Surface surface_of(const RigidBody& b, std::size_t bodies) {
+    Surface s;
+    if (b.shape == BodyShape::sphere) return round_surface(b.radius, bodies > 30 ? 2 : 3);
+    if (b.shape == BodyShape::mesh) return {b.triangles, b.vertices};
+    if (b.shape == BodyShape::box) {
+        for (int c = 0; c < 8; ++c)
+            s.vertices.push_back({{(c & 1 ? 0.5 : -0.5) * b.size[0], (c & 2 ? 0.5 : -0.5) * b.size[1],
+                                   (c & 4 ? 0.5 : -0.5) * b.size[2]}});
+        s.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                       {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    }
+    return s;
+}
+
+std::vector<Vec3d> placed(const std::vector<Vec3d>& shape, const BodyPose& pose) {
+    std::vector<Vec3d> out;
+    for (const Vec3d& v : shape) out.push_back(plain(vector(pose.position) + turn(pose) * vector(v)));
+    return out;
+}
+
+}  // namespace
+
+void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, Executor* executor) {
+    for (std::size_t i = 0; i < scene.cloths.size(); ++i) {
+        const SceneCloth& c = scene.cloths[i];
+        const std::string path = "/cloths/" + std::to_string(i);
+        ClothOptions options = c.options;
+        options.gravity = scene.gravity;
+        options.executor = executor;
+        try {
+            Sheet s = {.cloth = Cloth(c.triangles, c.positions, options),
+                       .step = options.time_step,
+                       .restitution = c.response.restitution,
+                       .friction = c.response.friction,
+                       .skin = 0.05 * spacing,
+                       .mass = std::vector<double>(c.positions.size(), 0.0),
+                       .obstacles = {},
+                       .obstacle_shapes = {}};
+            for (const std::uint32_t v : c.pins) s.cloth.pin(v);
+            for (const Triangle& t : c.triangles) {
+                const Vector a = vector(c.positions[t.a]);
+                const double area = 0.5 * (vector(c.positions[t.b]) - a).cross(vector(c.positions[t.c]) - a).norm();
+                for (const std::uint32_t v : {t.a, t.b, t.c}) s.mass[v] += c.density * area / 3;
+            }
+            for (const std::uint32_t v : c.pins) s.mass[v] = 0;
+            for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+                const Surface surface = surface_of(scene.bodies[b], scene.bodies.size());
+                s.obstacle_shapes.push_back(surface.vertices);
+                s.obstacles.push_back(
+                    surface.triangles.empty()
+                        ? none
+                        : s.cloth.add_obstacle(surface.triangles, placed(surface.vertices, solids.poses[b])));
+            }
+            // The floor and the other walls, as quads a little wider than the domain.
+            const Box3d& d = scene.domain.box;
+            for (std::size_t k = 0; k < 3; ++k)
+                for (std::size_t side = 0; side < 2; ++side) {
+                    if (scene.domain.periodic[k] || scene.domain.open[2 * k + side]) continue;
+                    const int a = static_cast<int>(k), u = (a + 1) % 3, w = (a + 2) % 3;
+                    std::vector<Vec3d> corner;
+                    for (int q = 0; q < 4; ++q) {
+                        Vec3d p;
+                        p[a] = side == 0 ? d.lo[a] : d.hi[a];
+                        p[u] = q & 1 ? 2 * d.hi[u] - d.lo[u] : 2 * d.lo[u] - d.hi[u];
+                        p[w] = q & 2 ? 2 * d.hi[w] - d.lo[w] : 2 * d.lo[w] - d.hi[w];
+                        corner.push_back(p);
+                    }
+                    s.cloth.add_obstacle(std::vector<Triangle>{{0, 1, 2}, {1, 3, 2}}, corner);
+                }
+            sheets_.push_back(std::move(s));
+        } catch (const Error& e) {
+            throw Error(e.kind(), e.message(), {.field = path + "/" + e.where().field});
+        }
+    }
+    build();
+}
+
+std::vector<std::vector<Vec3d>> Cloths::Sheet::state() const {
+    std::vector<std::vector<Vec3d>> out;
+    out.emplace_back(cloth.positions().begin(), cloth.positions().end());
+    out.emplace_back(cloth.velocities().begin(), cloth.velocities().end());
+    for (std::uint32_t o = 0; o < cloth.obstacles(); ++o)
+        out.emplace_back(cloth.obstacle(o).begin(), cloth.obstacle(o).end());
+    return out;
+}
+
+void Cloths::Sheet::restore(const std::vector<std::vector<Vec3d>>& state) {
+    if (state.size() != 2 + cloth.obstacles())
+        throw Error(ErrorKind::bad_format, "the checkpoint does not fit its scene", {.field = "/cloths"});
+    cloth.restore(state[0], state[1]);
+    for (std::uint32_t o = 0; o < cloth.obstacles(); ++o) cloth.restore_obstacle(o, state[o + 2]);
+}
+
+void Cloths::build() {
+    faces_.clear();
+    boxes_.clear();
+    if (sheets_.empty()) return;
+    for (std::uint32_t s = 0; s < sheets_.size(); ++s) {
+        const Cloth& c = sheets_[s].cloth;
+        for (std::uint32_t t = 0; t < c.triangles().size(); ++t) {
+            faces_.push_back({s, t});
+            const FourPoints p = corners(faces_.back(), {});
+            const Vector pad = Vector::Constant(2 * sheets_[s].skin);
+            const Vector lo = vector(p[1]).cwiseMin(vector(p[2])).cwiseMin(vector(p[3])) - pad;
+            const Vector hi = vector(p[1]).cwiseMax(vector(p[2])).cwiseMax(vector(p[3])) + pad;
+            boxes_.push_back({plain(lo), plain(hi)});
+        }
+    }
+    hash_.build(boxes_);
+}
+
+FourPoints Cloths::corners(const Face& f, const Vec3d& x) const {
+    const Cloth& c = sheets_[f.sheet].cloth;
+    const Triangle& t = c.triangles()[f.triangle];
+    return {x, c.positions()[t.a], c.positions()[t.b], c.positions()[t.c]};
+}
+
+bool Cloths::stop(const Vec3f& from, Vec3f& x, Vec3f& v, double mass, double dt, std::vector<ClothPush>& pushes,
+                  std::vector<std::uint32_t>& near) const {
+    const Vec3d a = plain(vector(from));
+    const auto first_hit = [&](const Vec3f& to) {
+        const Vec3d b = plain(vector(to));
+        hash_.find(Segment<3, double>{a, b}, near);
+        std::sort(near.begin(), near.end());
+        std::pair<std::uint32_t, Impact> first = {none, {.time = 2}};
+        for (const std::uint32_t f : near)
+            if (const auto hit = find_impact(ImpactKind::vertex_face, corners(faces_[f], a), corners(faces_[f], b)))
+                if (hit->time < first.second.time) first = {f, *hit};
+        return first;
+    };
+    auto [face, hit] = first_hit(x);
+    if (face == none) return false;
+    const Sheet& s = sheets_[faces_[face].sheet];
+    const Triangle& t = s.cloth.triangles()[faces_[face].triangle];
+    const std::uint32_t corner[3] = {t.a, t.b, t.c};
+    const Vector n = vector(hit.normal);
+    Vector surface = Vector::Zero();
+    double ease = 1 / mass;
+    for (std::size_t k = 0; k < 3; ++k) {
+        const double w = hit.barycentric[k + 1];
+        surface += w * vector(s.cloth.velocities()[corner[k]]);
+        if (s.mass[corner[k]] > 0) ease += w * w / s.mass[corner[k]];
+    }
+    const Vector relative = vector(v) - surface;
+    const double into = relative.dot(n);
+    const double keep = std::exp(-s.friction * dt);
+    Vector impulse = (keep - 1) * mass * (relative - into * n);
+    if (into < 0) impulse -= (1 + s.restitution) * into / ease * n;
+    for (std::size_t k = 0; k < 3; ++k)
+        if (s.mass[corner[k]] > 0) pushes.push_back({faces_[face].sheet, corner[k], -hit.barycentric[k + 1] * impulse});
+    v = plain_float(vector(v) + impulse / mass);
+    // Slides along the sheet in front of it; what would still pass stays where it was.
+    const Vector start = vector(from), end = vector(x);
+    const Vector at = start + hit.time * (end - start);
+    const Vector rest = end - at;
+    const Vec3f slid = plain_float(at + s.skin * n + (rest - rest.dot(n) * n));
+    x = first_hit(slid).first == none ? slid : from;
+    return true;
+}
+
+void Cloths::push(const std::vector<ClothPush>& pushes) {
+    for (const ClothPush& p : pushes)
+        sheets_[p.sheet].cloth.push(p.vertex, plain(p.impulse / sheets_[p.sheet].mass[p.vertex]));
+}
+
+std::uint64_t Cloths::advance(double time, const Solids& solids, std::span<Vec3f> x, std::span<Vec3f> v) {
+    std::uint64_t met = 0;
+    bool moved = false;
+    for (std::uint32_t number = 0; number < sheets_.size(); ++number) {
+        Sheet& s = sheets_[number];
+        while (s.time + s.step <= time * (1 + 1e-12)) {
+            for (std::size_t b = 0; b < s.obstacles.size(); ++b)
+                if (s.obstacles[b] != none && solids.bodies()[b].motion != BodyMotion::fixed)
+                    s.cloth.move_obstacle(s.obstacles[b], placed(s.obstacle_shapes[b], solids.poses[b]));
+            const std::vector<Vec3d> before(s.cloth.positions().begin(), s.cloth.positions().end());
+            s.cloth.step();
+            s.time += s.step;
+            moved = true;
+            if (x.empty()) continue;
+            // Particles in the swept boxes of the triangles.
+            std::vector<Box3d> start, end;
+            const auto box = [&](std::span<const Vec3d> p, const Triangle& t) {
+                const Vector pad = Vector::Constant(2 * s.skin);
+                return Box3d{plain(vector(p[t.a]).cwiseMin(vector(p[t.b])).cwiseMin(vector(p[t.c])) - pad),
+                             plain(vector(p[t.a]).cwiseMax(vector(p[t.b])).cwiseMax(vector(p[t.c])) + pad)};
+            };
+            for (const Triangle& t : s.cloth.triangles()) {
+                start.push_back(box(before, t));
+                end.push_back(box(s.cloth.positions(), t));
+            }
+            HierarchicalHash<3, double> swept;
+            swept.build(start, end);
+            std::vector<std::uint32_t> near;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                swept.find(plain(vector(x[i])), near);
+                if (near.empty()) continue;
+                std::sort(near.begin(), near.end());
+                const Vec3d at = plain(vector(x[i]));
+                const auto first = [&](const Vec3f& to) {
+                    std::pair<std::uint32_t, Impact> best = {none, {.time = 2}};
+                    for (const std::uint32_t f : near) {
+                        const Triangle& t = s.cloth.triangles()[f];
+                        const auto p = s.cloth.positions();
+                        const auto hit =
+                            find_impact(ImpactKind::vertex_face, {at, before[t.a], before[t.b], before[t.c]},
+                                        {plain(vector(to)), p[t.a], p[t.b], p[t.c]});
+                        if (hit && hit->time < best.second.time) best = {f, *hit};
+                    }
+                    return best;
+                };
+                const auto [face, hit] = first(x[i]);
+                if (face == none) continue;
+                ++met;
+                const Triangle& t = s.cloth.triangles()[face];
+                const auto p = s.cloth.positions();
+                const Vector on = hit.barycentric[1] * vector(p[t.a]) + hit.barycentric[2] * vector(p[t.b]) +
+                                  hit.barycentric[3] * vector(p[t.c]);
+                Vector n = (vector(p[t.b]) - vector(p[t.a])).cross(vector(p[t.c]) - vector(p[t.a])).stableNormalized();
+                if (n.dot(vector(hit.normal)) < 0) n = -n;
+                Vec3f to = plain_float(on + s.skin * n);
+                for (double more = 2; more < 64 && first(to).first != none; more *= 2)
+                    to = plain_float(on + more * s.skin * n);
+                const Vector surface = hit.barycentric[1] * vector(s.cloth.velocities()[t.a]) +
+                                       hit.barycentric[2] * vector(s.cloth.velocities()[t.b]) +
+                                       hit.barycentric[3] * vector(s.cloth.velocities()[t.c]);
+                const double into = (vector(v[i]) - surface).dot(n);
+                if (into < 0) v[i] = plain_float(vector(v[i]) - into * n);
+                x[i] = to;
+            }
+        }
+    }
+    if (moved) build();
+    return met;
+}
+
+}  // namespace quadrat::simulation

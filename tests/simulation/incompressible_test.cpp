@@ -1,0 +1,116 @@
+// The incompressible solver: density error, long steps, conservation, and the same bytes everywhere.
+#include <quadrat/error.hpp>
+#include <quadrat/simulation.hpp>
+
+#include "base/simd.hpp"
+#include "simulation/scenes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+using namespace quadrat;
+
+TEST(Incompressible, DensityErrorAndStepsOfADamBreak) {
+    for (const int dimension : {2, 3}) {
+        Scene scene = test::small_dam(dimension, dimension == 2 ? 0.008 : 0.02);
+        const double end = dimension == 2 ? 0.2 : 0.1;
+        Simulation weak(scene);
+        weak.advance_to(end);
+        scene.solver = SolverKind::incompressible;
+        Simulation s(scene);
+        double worst = 0, average = 0;
+        for (int k = 1; k <= 10; ++k) {
+            s.advance_to(0.1 * k * end);
+            worst = std::max(worst, s.statistics().average_density_error);
+            average += 0.1 * s.statistics().average_density_error;
+        }
+        EXPECT_LT(average, 1e-3) << dimension;
+        EXPECT_LT(worst, 1.5e-3) << dimension;
+        EXPECT_GT(weak.statistics().steps, 10 * s.statistics().steps) << dimension;
+        // Both solvers see the same flow.
+        const auto reach = [](const Simulation& a) {
+            double mean = 0;
+            for (const Vec3f& x : a.positions()) mean += double{x[0]} / static_cast<double>(a.positions().size());
+            return mean;
+        };
+        EXPECT_NEAR(reach(s), reach(weak), 0.1 * reach(weak));
+        for (const Vec3f& x : s.positions())
+            for (int k = 0; k < dimension; ++k) EXPECT_GE(x[k], 0);
+    }
+}
+
+TEST(Incompressible, EnergyFallsAndMassStays) {
+    Scene scene = test::small_dam(2, 0.01);
+    scene.solver = SolverKind::incompressible;
+    Simulation s(scene);
+    const Statistics first = s.statistics();
+    s.advance_to(0.3);
+    const Statistics last = s.statistics();
+    EXPECT_EQ(first.mass, last.mass);
+    EXPECT_LT(last.kinetic + last.potential, 1.02 * (first.kinetic + first.potential));
+    EXPECT_GT(last.kinetic + last.potential, 0.3 * (first.kinetic + first.potential));
+}
+
+TEST(Incompressible, MomentumWithoutWalls) {
+    Scene scene = test::drop(2, 0.1, 0.01);
+    scene.solver = SolverKind::incompressible;
+    for (const Vec3d& x : scene.particles[0].positions)
+        scene.particles[0].velocities.push_back({{1 + 3 * x[0] - 5 * x[1], 5 * x[0] - 3 * x[1], 0}});
+    Simulation s(scene);
+    const Statistics before = s.statistics();
+    s.advance_to(0.1);
+    const Statistics after = s.statistics();
+    for (int k = 0; k < 2; ++k)
+        EXPECT_NEAR(after.momentum[k], before.momentum[k], 1e-5 * before.mass * before.max_speed);
+}
+
+TEST(Incompressible, SameBytesForAnyThreadsTargetsAndAfterARestart) {
+    Scene scene = test::small_dam(3, 0.016);
+    scene.solver = SolverKind::incompressible;
+    scene.bodies.push_back({.motion = BodyMotion::dynamic, .radius = 0.03, .position = {{0.25, 0.05, 0.06}}});
+    const auto two = make_executor(2);
+    Simulation a(scene), b(scene, two.get());
+    a.advance_to(0.03);
+    b.advance_to(0.03);
+    EXPECT_TRUE(test::checkpoint(a) == test::checkpoint(b));
+    Simulation c = Simulation::load(test::checkpoint(a), two.get());
+    a.advance_to(0.05);
+    c.advance_to(0.05);
+    EXPECT_TRUE(test::checkpoint(a) == test::checkpoint(c));
+    base::for_each_simd_target([&] {
+        Simulation t(scene);
+        t.advance_to(0.03);
+        EXPECT_TRUE(test::checkpoint(t) == test::checkpoint(b));
+    });
+}
+
+TEST(Incompressible, TwoLayersSettle) {
+    for (const SolverKind solver : {SolverKind::incompressible, SolverKind::weakly_compressible}) {
+        Scene scene;
+        scene.dimension = 2;
+        scene.spacing = 0.0125;
+        scene.solver = solver;
+        scene.gravity = {{0, -9.81, 0}};
+        scene.domain.box = {{{0, 0, 0}}, {{0.2, 0.3, 1}}};
+        scene.phases = {Phase{.name = "oil", .rest_density = 500}, Phase{.name = "water", .rest_density = 1000}};
+        for (Phase& p : scene.phases) p.viscosity = 0.5, p.artificial_viscosity = 0.1;
+        // Water above oil, side by side for a start: it turns over.
+        scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.1, 0.2, 0}}}, .phase = 0});
+        scene.blocks.push_back({.box = {{{0.1, 0, 0}}, {{0.2, 0.2, 0}}}, .phase = 1});
+        Simulation s(scene);
+        s.advance_to(1.2);
+        double height[2] = {0, 0}, count[2] = {0, 0};
+        for (std::size_t i = 0; i < s.positions().size(); ++i) {
+            height[s.phases()[i]] += double{s.positions()[i][1]};
+            ++count[s.phases()[i]];
+        }
+        EXPECT_GT(height[0] / count[0], 0.125) << static_cast<int>(solver);
+        EXPECT_LT(height[1] / count[1], 0.075) << static_cast<int>(solver);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,153 @@
+// Steps of their own for each particle, supports of their own, tension, drops, energy, cloth in the fluid.
+#include <quadrat/error.hpp>
+#include <quadrat/simulation.hpp>
+
+#include "simulation/scenes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+using namespace quadrat;
+
+TEST(PerParticleSteps, GiveTheSameFlow) {
+    Scene scene = test::small_dam(2, 0.01);
+    scene.frame_interval = 0.01;
+    Simulation one(scene);
+    one.advance_to(0.1);
+    scene.stepping.kind = StepKind::per_particle;
+    Simulation own(scene);
+    own.advance_to(0.1);
+    EXPECT_DOUBLE_EQ(own.time(), 0.1);
+    const auto mean = [](const Simulation& s, int axis) {
+        double m = 0;
+        for (const Vec3f& x : s.positions()) m += double{x[axis]} / static_cast<double>(s.positions().size());
+        return m;
+    };
+    EXPECT_NEAR(mean(own, 0), mean(one, 0), 0.02 * mean(one, 0));
+    EXPECT_NEAR(mean(own, 1), mean(one, 1), 0.02 * mean(one, 1));
+    const auto two = make_executor(2);
+    Simulation threads(scene, two.get());
+    threads.advance_to(0.1);
+    EXPECT_TRUE(test::checkpoint(own) == test::checkpoint(threads));
+}
+
+// One particle on its own falls on a parabola, whatever its steps: the scheme is exact for constant acceleration only
+// if velocities are corrected when the step changes.
+TEST(PerParticleSteps, FreeFallIsExact) {
+    Scene scene = test::drop(2, 0.001, 0.01);
+    scene.gravity = {{0, -10, 0}};
+    scene.frame_interval = 0.02;
+    scene.expected_speed = 0.05;  // a slow sound: steps follow the speed
+    scene.stepping.kind = StepKind::per_particle;
+    Simulation s(scene);
+    ASSERT_EQ(s.positions().size(), 1u);
+    s.advance_to(0.4);
+    EXPECT_NEAR(s.positions()[0][1], -0.5 * 10 * 0.4 * 0.4, 2e-5);
+}
+
+TEST(Supports, OfTheirOwn) {
+    Scene scene = test::drop(2, 0.1, 0.0125);
+    scene.phases[0].support = 0.03;
+    FluidParticles& f = scene.particles[0];
+    for (std::size_t i = 0; i < f.positions.size(); ++i) {
+        f.supports.push_back(f.positions[i][0] > 0 ? 0.036 : 0.03);
+        f.velocities.push_back({{3 * f.positions[i][0] - 5 * f.positions[i][1], 5 * f.positions[i][0], 0}});
+    }
+    Simulation s(scene);
+    const Statistics before = s.statistics();
+    s.advance_to(0.05);
+    for (int k = 0; k < 2; ++k)
+        EXPECT_NEAR(s.statistics().momentum[k], before.momentum[k], 1e-4 * before.mass * before.max_speed);
+}
+
+TEST(Tension, PullsASquareIntoADisc) {
+    Scene scene = test::drop(2, 0.05, 0.005);
+    scene.particles[0].positions.clear();
+    for (int y = -10; y < 10; ++y)
+        for (int x = -10; x < 10; ++x)
+            scene.particles[0].positions.push_back({{(x + 0.5) * 0.005, (y + 0.5) * 0.005, 0}});
+    scene.phases[0].tension = 5;
+    scene.phases[0].viscosity = 0.5;
+    scene.expected_speed = 1;
+    Simulation s(scene);
+    const auto corner = [](const Simulation& a) {
+        double far = 0;
+        for (const Vec3f& x : a.positions()) far = std::max(far, double{std::hypot(x[0], x[1])});
+        return far;
+    };
+    const double before = corner(s);
+    s.advance_to(0.3);
+    EXPECT_LT(corner(s), 0.96 * before);
+}
+
+// A stretching drop without gravity, viscosity and walls keeps its energy after the first sound waves.
+TEST(Energy, StaysWithinAPercent) {
+    Scene scene = test::drop(2, 0.1, 0.005);
+    for (const Vec3d& x : scene.particles[0].positions)
+        scene.particles[0].velocities.push_back({{5 * x[0], -5 * x[1], 0}});
+    scene.phases[0].artificial_viscosity = 0;
+    Simulation s(scene);
+    const double acoustic = 0.1 / s.preset().sound_speed;
+    s.advance_to(acoustic);
+    const Statistics a = s.statistics();
+    s.advance_to(acoustic + 0.15);
+    const Statistics b = s.statistics();
+    EXPECT_NEAR((b.kinetic + b.internal) / (a.kinetic + a.internal), 1, 0.01);
+}
+
+Scene cloth_scene() {
+    Scene scene = test::small_dam(3, 0.0125);
+    scene.blocks[0].box = {{{0.1, 0.165, 0.03}}, {{0.3, 0.215, 0.09}}};
+    SceneCloth c;
+    const int n = 12;
+    for (int z = 0; z <= n; ++z)
+        for (int x = 0; x <= n; ++x) c.positions.push_back({{0.02 + 0.36 * x / n, 0.15, 0.005 + 0.11 * z / n}});
+    for (std::uint32_t z = 0; z < n; ++z)
+        for (std::uint32_t x = 0; x < n; ++x) {
+            const std::uint32_t a = z * (n + 1) + x;
+            c.triangles.push_back({a, a + 1, a + n + 1});
+            c.triangles.push_back({a + 1, a + n + 2, a + n + 1});
+        }
+    for (std::uint32_t z = 0; z <= n; ++z) {
+        c.pins.push_back(z * (n + 1));
+        c.pins.push_back(z * (n + 1) + n);
+    }
+    c.options.thickness = 0.002;
+    c.density = 0.5;
+    scene.cloths.push_back(c);
+    return scene;
+}
+
+TEST(ClothInFluid, HoldsTheFluidAndIsPushed) {
+    const Scene scene = cloth_scene();
+    Simulation s(scene);
+    s.advance_to(0.12);
+    double lowest = 1;
+    for (const Vec3d& v : s.cloth(0).positions) lowest = std::min(lowest, v[1]);
+    EXPECT_LT(lowest, 0.145);
+    // The particles above the middle have not passed: none is below the lowest vertex where the sheet is.
+    std::size_t passed = 0;
+    for (const Vec3f& x : s.positions())
+        passed += x[0] > 0.1f && x[0] < 0.3f && x[2] > 0.02f && x[2] < 0.1f && double{x[1]} < lowest - 0.01;
+    EXPECT_EQ(passed, 0u);
+    EXPECT_GT(s.statistics().contacts, 0u);
+}
+
+TEST(ClothInFluid, SameBytesAfterARestart) {
+    const Scene scene = cloth_scene();
+    const auto two = make_executor(2);
+    Simulation a(scene), b(scene, two.get());
+    a.advance_to(0.06);
+    b.advance_to(0.06);
+    EXPECT_TRUE(test::checkpoint(a) == test::checkpoint(b));
+    Simulation c = Simulation::load(test::checkpoint(a));
+    a.advance_to(0.08);
+    c.advance_to(0.08);
+    EXPECT_TRUE(test::checkpoint(a) == test::checkpoint(c));
+}
+
+}  // namespace
