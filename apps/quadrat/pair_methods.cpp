@@ -17,7 +17,7 @@ namespace {
 
 template <class Structure, class Boxes>
 void fill(Structure& structure, Boxes boxes) {
-    if constexpr (!requires { structure.insert(boxes); })
+    if constexpr (requires { structure.build(boxes); })
         structure.build(boxes);
     else if (structure.slots() == boxes.size())
         structure.update(boxes);

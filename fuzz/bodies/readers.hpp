@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 
+#include "fuzz/bodies/require.hpp"
 #include "io/csv.hpp"
 #include "io/mesh.hpp"
 #include "io/npy.hpp"
@@ -16,10 +16,6 @@
 #include "io/xyz.hpp"
 
 namespace quadrat::fuzz {
-
-inline void require(bool condition) {
-    if (!condition) std::abort();
-}
 
 /// True if the reader accepted the bytes.
 template <class Parse, class Check>

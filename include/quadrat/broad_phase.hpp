@@ -7,7 +7,11 @@
 #include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/broad_phase/options.hpp>
 #include <quadrat/broad_phase/pair_tracker.hpp>
+#include <quadrat/cells/brute_force.hpp>
+#include <quadrat/cells/hierarchical_hash.hpp>
+#include <quadrat/cells/uniform_hash.hpp>
 #include <quadrat/geometry.hpp>
+#include <quadrat/id.hpp>
 
 #include <concepts>
 #include <span>
@@ -15,15 +19,37 @@
 
 namespace quadrat {
 
-/// A structure that takes boxes in bulk and finds their overlapping pairs, each once with first < second.
+/// A structure that takes boxes in bulk and finds their overlapping pairs, each once with first < second. insert(span)
+/// adds boxes behind those that are there; update(span) gives all of them new boxes.
 template <class S, int D, class T>
-concept BroadPhase = requires(S s, const S c, std::span<const Box<D, T>> boxes, std::vector<Pair>& out) {
-    s.insert(boxes);
+concept BroadPhase = requires(S s, const S c, std::span<const Box<D, T>> boxes, std::vector<Pair>& out,
+                              void (*fn)(Pair)) {
+    { s.insert(boxes) } -> std::same_as<std::uint32_t>;
     s.update(boxes);
     c.find_pairs(out);
+    c.for_each_pair(fn);
+    { c.size() } -> std::convertible_to<std::size_t>;
 };
 
-static_assert(BroadPhase<HashGridHierarchy<3, float>, 3, float>);
+/// A broad phase in which objects come, move and go one by one.
+template <class S, int D, class T>
+concept EditableBroadPhase = BroadPhase<S, D, T> && requires(S s, const S c, const Box<D, T>& box, Id id) {
+    { s.insert(box) } -> std::same_as<Id>;
+    s.move(id, box);
+    s.erase(id);
+    { c.contains(id) } -> std::same_as<bool>;
+    { c.id(std::uint32_t{}) } -> std::same_as<Id>;
+    { c.slots() } -> std::convertible_to<std::size_t>;
+};
+
+/// Refills `out` with the pairs of any broad phase for which keep(Pair) -> bool holds; the others are never stored.
+template <class S, class Keep>
+void find_pairs_if(const S& structure, std::vector<Pair>& out, Keep&& keep) {
+    out.clear();
+    structure.for_each_pair([&](const Pair& p) {
+        if (keep(p)) out.push_back(p);
+    });
+}
 
 /// All overlapping pairs of the boxes, each once with first < second, by the structure that is fastest for most inputs.
 /// Throws bad_value naming the first bad box. For boxes that move, keep a HashGridHierarchy.

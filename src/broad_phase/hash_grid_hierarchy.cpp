@@ -384,11 +384,7 @@ void HashGridHierarchy<D, T>::move(Id id, const Box<D, T>& box) {
 template <int D, class T>
 void HashGridHierarchy<D, T>::update(std::span<const Box<D, T>> boxes) {
     Impl& s = *impl_;
-    if (boxes.size() != s.place.size())
-        throw Error(ErrorKind::bad_shape,
-                    "expected " + std::to_string(s.place.size()) + " boxes, one per slot, found " +
-                        std::to_string(boxes.size()),
-                    {.field = "boxes"});
+    cells::check_slots(boxes.size(), s.place.size());
     if (s.options.update == UpdateStrategy::sorted) {
         std::vector<typename Impl::Unbounded> keep;
         for (const auto& u : s.unbounded)

@@ -3,6 +3,7 @@
 #include "broad_phase/hash_grid_impl.hpp"
 
 #include "base/parallel.hpp"
+#include "cells/validate.hpp"
 
 #include <quadrat/error.hpp>
 
@@ -18,13 +19,6 @@ constexpr std::size_t streamed_objects = 4096;
 // How many objects between two looks at the caller's watch.
 constexpr std::size_t watched_objects = 65536;
 constexpr std::size_t sorted_loose_from = 256;
-
-[[noreturn]] void throw_too_large(std::size_t pairs, std::size_t max_bytes) {
-    throw Error(ErrorKind::too_large,
-                std::to_string(pairs) + " pairs need " + std::to_string(pairs * sizeof(Pair)) +
-                    " bytes, more than max_bytes = " + std::to_string(max_bytes),
-                {.field = "max_bytes"});
-}
 
 template <int D, class T>
 bool spheres_overlap(const Sphere<D, T>& a, const Sphere<D, T>& b) {
@@ -232,7 +226,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         if (out.size() + dropped > limit) {
             const std::size_t total = out.size() + dropped;
             out.clear();
-            throw_too_large(total, s.options.max_bytes);
+            cells::throw_too_large(total, s.options.max_bytes);
         }
         return;
     }
@@ -253,7 +247,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         const std::lock_guard one(report);
         base::check_in(s.options.watch, ++done, jobs.size());
     });
-    if (total > limit) throw_too_large(total, s.options.max_bytes);
+    if (total > limit) cells::throw_too_large(total, s.options.max_bytes);
     std::vector<std::size_t> begin(jobs.size() + 1, 0);
     for (std::size_t k = 0; k < jobs.size(); ++k) begin[k + 1] = begin[k] + counts[k];
     out.resize(begin.back());
@@ -264,7 +258,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     if (out.size() > limit) {
         const std::size_t all = out.size();
         out.clear();
-        throw_too_large(all, s.options.max_bytes);
+        cells::throw_too_large(all, s.options.max_bytes);
     }
 }
 

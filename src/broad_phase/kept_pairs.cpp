@@ -17,16 +17,18 @@ KeptPairs<D, T>::KeptPairs(const KeptPairsOptions& options) : options_(options),
 }
 
 template <int D, class T>
-void KeptPairs<D, T>::insert(std::span<const Box<D, T>> boxes) {
+std::uint32_t KeptPairs<D, T>::insert(std::span<const Box<D, T>> boxes) {
     cells::check_boxes(boxes, options_.executor);
-    boxes_.assign(boxes.begin(), boxes.end());
+    cells::check_count(boxes_.size() + boxes.size());
+    const auto first = static_cast<std::uint32_t>(boxes_.size());
+    boxes_.insert(boxes_.end(), boxes.begin(), boxes.end());
     rebuild({});
+    return first;
 }
 
 template <int D, class T>
 void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities) {
-    if (boxes.size() != boxes_.size())
-        throw Error(ErrorKind::bad_shape, "expected " + std::to_string(boxes_.size()) + " boxes", {.field = "boxes"});
+    cells::check_slots(boxes.size(), boxes_.size());
     if (!velocities.empty() && velocities.size() != boxes.size())
         throw Error(ErrorKind::bad_shape, "expected one velocity per box", {.field = "velocities"});
     cells::check_boxes(boxes, options_.executor);

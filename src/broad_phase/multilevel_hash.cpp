@@ -15,7 +15,8 @@ struct MultilevelHash<D, T>::Impl {
         : boxes(cells::Scheme::multilevel, {.executor = o.executor,
                                             .smallest = o.smallest,
                                             .levels = o.levels,
-                                            .table_per_class = o.table_per_class}) {}
+                                            .table_per_class = o.table_per_class,
+                                            .max_bytes = o.max_bytes}) {}
 
     cells::ClassedHash<D, T> boxes;
     mutable std::atomic<std::uint64_t> tests{0};
@@ -40,6 +41,38 @@ MultilevelHash<D, T>& MultilevelHash<D, T>::operator=(MultilevelHash&&) noexcept
 template <int D, class T>
 void MultilevelHash<D, T>::build(std::span<const Box<D, T>> boxes) {
     impl_->boxes.build(boxes);
+}
+template <int D, class T>
+std::uint32_t MultilevelHash<D, T>::insert(std::span<const Box<D, T>> boxes) {
+    return impl_->boxes.append(boxes);
+}
+template <int D, class T>
+void MultilevelHash<D, T>::update(std::span<const Box<D, T>> boxes) {
+    impl_->boxes.update(boxes);
+}
+template <int D, class T>
+Id MultilevelHash<D, T>::insert(const Box<D, T>& box) {
+    return impl_->boxes.insert(box);
+}
+template <int D, class T>
+void MultilevelHash<D, T>::erase(Id id) {
+    impl_->boxes.erase(id);
+}
+template <int D, class T>
+void MultilevelHash<D, T>::move(Id id, const Box<D, T>& box) {
+    impl_->boxes.move(id, box);
+}
+template <int D, class T>
+bool MultilevelHash<D, T>::contains(Id id) const {
+    return impl_->boxes.contains(id);
+}
+template <int D, class T>
+Id MultilevelHash<D, T>::id(std::uint32_t slot) const {
+    return impl_->boxes.id(slot);
+}
+template <int D, class T>
+std::size_t MultilevelHash<D, T>::slots() const {
+    return impl_->boxes.slots();
 }
 template <int D, class T>
 std::size_t MultilevelHash<D, T>::size() const {

@@ -89,11 +89,17 @@ double volume(const GridDemand<D, T>& demand) {
     return v;
 }
 
+template <int D, class T>
+struct Costs {
+    explicit Costs(const GridDemand<D, T>& demand) : model(demand), volume(broad_phase::volume(demand)) {}
+    Model<D, T> model;
+    double volume;
+};
+
 // The smaller boxes look for the larger ones.
 template <int D, class T>
-double cross_cost(const GridDemand<D, T>& a, const GridDemand<D, T>& b) {
-    return volume(a) <= volume(b) ? Model<D, T>::between(Model<D, T>(a), Model<D, T>(b))
-                                  : Model<D, T>::between(Model<D, T>(b), Model<D, T>(a));
+double cross_cost(const Costs<D, T>& a, const Costs<D, T>& b) {
+    return a.volume <= b.volume ? Model<D, T>::between(a.model, b.model) : Model<D, T>::between(b.model, a.model);
 }
 
 // How many pairs of the sample share a cell: what a grid is there to avoid.
@@ -123,8 +129,8 @@ std::vector<SizeClass<D, T>> shapes_of(std::span<const Box<D, T>> sample, std::s
         std::array<int, D> key;
         for (int k = 0; k < D; ++k) {
             const T size = sample[i].hi[k] - sample[i].lo[k];
-            // Classes by powers of four, cut at sizes that nobody chooses: a million edges of 1, as differences of rounded
-            // coordinates, lie on both sides of 1.
+            // Classes by powers of four, cut at sizes that nobody chooses: a million edges of 1, as differences of
+            // rounded coordinates, lie on both sides of 1.
             key[k] = size > 0 ? std::ilogb(size * T(1.37)) >> 1 : std::numeric_limits<int>::min();
         }
         SizeClass<D, T>& shape = by_shape[key];
@@ -162,18 +168,22 @@ std::vector<GridShape<D, T>> choose_grids(std::span<const Box<D, T>> sample, std
             if (classes[i].demand.objects < classes[rare].demand.objects) rare = i;
         merge(classes, rare, rare + 1);
     }
+    // Join the two classes whose union saves most, until none saves anything. The costs between classes are kept: a
+    // union changes those of one class only.
+    std::vector<Costs<D, T>> costs;
+    for (const auto& c : classes) costs.emplace_back(c.demand);
+    std::vector<std::vector<double>> cross(classes.size(), std::vector<double>(classes.size(), 0));
+    for (std::size_t a = 0; a < classes.size(); ++a)
+        for (std::size_t b = a + 1; b < classes.size(); ++b) cross[a][b] = cross[b][a] = cross_cost(costs[a], costs[b]);
     while (classes.size() > 1) {
         double best = 0;
         std::size_t best_a = 0, best_b = 0;
         for (std::size_t a = 0; a < classes.size(); ++a) {
             for (std::size_t b = a + 1; b < classes.size(); ++b) {
-                const GridDemand<D, T> both = join(classes[a].demand, classes[b].demand);
-                double gain = Model<D, T>(classes[a].demand).within() + Model<D, T>(classes[b].demand).within() +
-                              cross_cost(classes[a].demand, classes[b].demand) - Model<D, T>(both).within();
+                const Costs<D, T> both(join(classes[a].demand, classes[b].demand));
+                double gain = costs[a].model.within() + costs[b].model.within() + cross[a][b] - both.model.within();
                 for (std::size_t c = 0; c < classes.size(); ++c)
-                    if (c != a && c != b)
-                        gain += cross_cost(classes[a].demand, classes[c].demand) +
-                                cross_cost(classes[b].demand, classes[c].demand) - cross_cost(both, classes[c].demand);
+                    if (c != a && c != b) gain += cross[a][c] + cross[b][c] - cross_cost(both, costs[c]);
                 if (gain > best) {
                     best = gain;
                     best_a = a;
@@ -183,6 +193,12 @@ std::vector<GridShape<D, T>> choose_grids(std::span<const Box<D, T>> sample, std
         }
         if (!(best > 0)) break;
         merge(classes, best_a, best_b);
+        costs[best_a] = Costs<D, T>(classes[best_a].demand);
+        costs.erase(costs.begin() + static_cast<std::ptrdiff_t>(best_b));
+        cross.erase(cross.begin() + static_cast<std::ptrdiff_t>(best_b));
+        for (auto& row : cross) row.erase(row.begin() + static_cast<std::ptrdiff_t>(best_b));
+        for (std::size_t c = 0; c < classes.size(); ++c)
+            if (c != best_a) cross[best_a][c] = cross[c][best_a] = cross_cost(costs[best_a], costs[c]);
     }
     std::sort(classes.begin(), classes.end(),
               [](const auto& a, const auto& b) { return volume(a.demand) < volume(b.demand); });

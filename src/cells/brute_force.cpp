@@ -76,6 +76,23 @@ void BruteForce<D, T>::build(std::span<const Box<D, T>> boxes) {
 }
 
 template <int D, class T>
+std::uint32_t BruteForce<D, T>::insert(std::span<const Box<D, T>> boxes) {
+    cells::check_boxes(boxes, options_.executor);
+    const std::size_t before = holds_boxes_ ? size_ : 0;
+    std::vector<Box<D, T>> all;
+    for (std::size_t i = 0; i < before; ++i) all.push_back(box_at<D, T>(columns_, size_, i));
+    all.insert(all.end(), boxes.begin(), boxes.end());
+    build(std::span<const Box<D, T>>(all));
+    return static_cast<std::uint32_t>(before);
+}
+
+template <int D, class T>
+void BruteForce<D, T>::update(std::span<const Box<D, T>> boxes) {
+    cells::check_slots(boxes.size(), size_);
+    build(boxes);
+}
+
+template <int D, class T>
 void BruteForce<D, T>::build(std::span<const Vec<D, T>> points) {
     cells::check_points(points, options_.executor);
     cells::to_columns(points, columns_);

@@ -3,14 +3,15 @@
 #include "cells/ordered_rows.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 
 namespace quadrat::cells {
 namespace {
 
-constexpr std::uint8_t no_level = 255;
 /// Runs of fewer candidates are tested one by one.
 constexpr std::uint32_t vector_from = 8;
 
@@ -23,20 +24,6 @@ std::uint64_t cell_count(const Cell<D>& lo, const Cell<D>& hi) {
         count *= length;
     }
     return count;
-}
-
-/// fn(cell) for each cell of lo..hi, x fastest.
-template <int D, class Fn>
-void for_each_in(const Cell<D>& lo, const Cell<D>& hi, Fn&& fn) {
-    Cell<D> c = lo;
-    if constexpr (D == 2) {
-        for (c[1] = lo[1]; c[1] <= hi[1]; ++c[1])
-            for (c[0] = lo[0]; c[0] <= hi[0]; ++c[0]) fn(c);
-    } else {
-        for (c[2] = lo[2]; c[2] <= hi[2]; ++c[2])
-            for (c[1] = lo[1]; c[1] <= hi[1]; ++c[1])
-                for (c[0] = lo[0]; c[0] <= hi[0]; ++c[0]) fn(c);
-    }
 }
 
 /// The longest finite edge of a box.
@@ -92,9 +79,66 @@ void ClassedHash<D, T>::choose_classes() {
 template <int D, class T>
 void ClassedHash<D, T>::build(std::span<const Box<D, T>> boxes) {
     check_boxes(boxes, options_.executor);
-    const std::size_t n = boxes.size();
     boxes_.assign(boxes.begin(), boxes.end());
-    to_columns(boxes, columns_);
+    state_.clear();
+    free_.clear();
+    generation_.clear();
+    first_generation_ = ++last_generation_;
+    assemble();
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::update(std::span<const Box<D, T>> boxes) {
+    if (boxes.size() != slots())
+        throw Error(
+            ErrorKind::bad_shape,
+            "expected " + std::to_string(slots()) + " boxes, one per slot, found " + std::to_string(boxes.size()),
+            {.field = "boxes"});
+    if (free_.empty()) {
+        check_boxes(boxes, options_.executor);
+        boxes_.assign(boxes.begin(), boxes.end());
+    } else {
+        for (std::uint32_t i = 0; i < boxes.size(); ++i)
+            if (!gone(i)) check_box(boxes[i], i);
+        for (std::uint32_t i = 0; i < boxes.size(); ++i)
+            if (!gone(i)) boxes_[i] = boxes[i];
+    }
+    assemble();
+}
+
+template <int D, class T>
+std::uint32_t ClassedHash<D, T>::append(std::span<const Box<D, T>> boxes) {
+    check_boxes(boxes, options_.executor);
+    check_count(slots() + boxes.size());
+    const std::size_t before = slots();
+    boxes_.insert(boxes_.end(), boxes.begin(), boxes.end());
+    if (!state_.empty()) state_.resize(slots(), State::built);
+    if (!generation_.empty() || (before != 0 && !boxes.empty())) {
+        generation_.resize(before, first_generation_);
+        generation_.resize(slots(), last_generation_ + 1);
+        ++last_generation_;
+    }
+    assemble();
+    return static_cast<std::uint32_t>(before);
+}
+
+/// Everything but the boxes, from the boxes.
+template <int D, class T>
+void ClassedHash<D, T>::assemble() {
+    const std::size_t n = boxes_.size();
+    edits_ = 0;
+    loose_.clear();
+    list_.clear();
+    free_entry_ = 0;
+    if (free_.empty()) {
+        state_.clear();
+    } else {
+        for (State& s : state_)
+            if (s == State::loose) s = State::built;
+        loose_at_.resize(n);
+    }
+    to_columns(std::span<const Box<D, T>>(boxes_), columns_);
+    column_count_ = n;
     choose_classes();
     range_.resize(n);
     level_.assign(n, 0);
@@ -104,6 +148,10 @@ void ClassedHash<D, T>::build(std::span<const Box<D, T>> boxes) {
     for (int round = 0;; ++round) {
         base::parallel_for(options_.executor, n, 1 << 14, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
+                if (gone(static_cast<std::uint32_t>(i))) {
+                    range_[i] = {};
+                    continue;
+                }
                 range_[i] = {quantiser_.cell(boxes_[i].lo), quantiser_.cell(boxes_[i].hi)};
                 int k = size_class(range_[i].lo, range_[i].hi);
                 if (fixed_levels > 0) k = std::min(k, fixed_levels - 1);
@@ -119,11 +167,12 @@ void ClassedHash<D, T>::build(std::span<const Box<D, T>> boxes) {
         if (!(quantiser_.edge(0) < 1e300)) break;
         quantiser_ = Quantiser<D>(quantiser_.edge(0) * 2);
     }
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+        if (gone(i)) continue;
         const int k = level_[i];
-        if (cell_count(coarser(range_[i].lo, k), coarser(range_[i].hi, k)) > max_cells_per_box) {
+        if (cells_at(i, k) > max_cells_per_box) {
             level_[i] = no_level;
-            oversize_.push_back(static_cast<std::uint32_t>(i));
+            oversize_.push_back(i);
         } else {
             used[k] = true;
         }
@@ -133,8 +182,11 @@ void ClassedHash<D, T>::build(std::span<const Box<D, T>> boxes) {
         if (used[k] || k < fixed_levels) classes_.push_back(k);
     std::uint8_t level_of_class[63] = {};
     for (std::size_t l = 0; l < classes_.size(); ++l) level_of_class[classes_[l]] = static_cast<std::uint8_t>(l);
-    for (auto& l : level_)
-        if (l != no_level) l = level_of_class[l];
+    for (std::uint32_t i = 0; i < n; ++i)
+        if (gone(i))
+            level_[i] = no_level;
+        else if (level_[i] != no_level)
+            level_[i] = level_of_class[level_[i]];
 
     tables_.resize(options_.table_per_class ? std::max<std::size_t>(1, classes_.size()) : 1);
     const std::size_t length = !options_.fixed_length ? 0
@@ -161,44 +213,36 @@ template <bool counting>
 void ClassedHash<D, T>::insert(std::uint32_t object) {
     if (level_[object] == no_level) return;
     const std::size_t last = level_[object];
-    const Range& range = range_[object];
-    const auto put = [&](const Cell<D>& cell, std::uint64_t parent_key) {
-        KeyTable& t = table(last);
-        const std::uint64_t key = parent_key + xor_hash(cell);
-        // Several cells of one object may share a slot, which then holds it once. While counting, `first` is the last object
-        // plus one.
+    for_each_cell_of(object, [&](std::uint64_t key, const Cell<D>& cell, std::size_t level) {
+        if (level < last) {
+            if constexpr (counting) table(level).add(key).has_children = 1;
+            return;
+        }
+        key += xor_hash(cell);
+        // Several cells of one object may share a slot, which then holds it once. While counting, `first` is the last
+        // object plus one.
         if constexpr (counting) {
-            KeySlot& s = t.add(key);
+            KeySlot& s = table(last).add(key);
             s.count += s.first != object + 1;
             s.first = object + 1;
         } else {
-            KeySlot& s = *t.find(key);
+            KeySlot& s = *table(last).find(key);
             if (s.count != 0 && item_object_[s.first + s.count - 1] == object) return;
             item_object_[s.first + s.count] = object;
             item_box_[s.first + s.count] = boxes_[object];
             ++s.count;
         }
-    };
-    const Cell<D> lo = coarser(range.lo, classes_[last]), hi = coarser(range.hi, classes_[last]);
-    if (scheme_ != Scheme::hierarchical) {
-        for_each_in<D>(lo, hi, [&](const Cell<D>& cell) { put(cell, 0); });
-        return;
-    }
-    for_each_in<D>(lo, hi, [&](const Cell<D>& cell) {
-        // Listing 1: from the largest class down to the object's, adding up.
-        std::uint64_t key = 0;
-        for (std::size_t level = 0; level < last; ++level) {
-            key += xor_hash(coarser(cell, classes_[level] - classes_[last]));
-            if constexpr (counting) table(level).add(key).has_children = 1;
-        }
-        put(cell, key);
     });
 }
 
 template <int D, class T>
+std::uint64_t ClassedHash<D, T>::cells_at(std::uint32_t object, int k) const {
+    return cell_count<D>(coarser(range_[object].lo, k), coarser(range_[object].hi, k));
+}
+
+template <int D, class T>
 void ClassedHash<D, T>::test(Visit& visit, std::size_t level, const Cell<D>& cell, const KeySlot& slot) const {
-    const auto hit = [&](std::uint32_t item) {
-        const std::uint32_t o = item_object_[item];
+    const auto take = [&](std::uint32_t o) {
         if (level_[o] != level) return;
         for (int k = 0; k < D; ++k)
             if (std::max(coarser(range_[o].lo[k], classes_[level]), coarser(visit.range.lo[k], classes_[level])) !=
@@ -207,6 +251,13 @@ void ClassedHash<D, T>::test(Visit& visit, std::size_t level, const Cell<D>& cel
         if (level == visit.last_level && o >= visit.self) return;
         visit.found.push_back(o);
     };
+    const auto hit = [&](std::uint32_t item) {
+        if (built(item_object_[item])) take(item_object_[item]);
+    };
+    for (std::uint32_t e = slot.list; e != 0; e = list_[e].next) {
+        ++visit.tests;
+        if (overlap(boxes_[list_[e].object], visit.box)) take(list_[e].object);
+    }
     const std::uint32_t begin = slot.first, end = slot.first + slot.count;
     visit.tests += slot.count;
     if (slot.count < vector_from) {
@@ -235,7 +286,7 @@ void ClassedHash<D, T>::descend(Visit& visit, std::size_t level, const Cell<D>& 
     const std::uint64_t key = parent_key + xor_hash(cell);
     const KeySlot* slot = table(level).find(key);
     if (!slot) return;
-    if (slot->count != 0) test(visit, level, cell, *slot);
+    if (slot->count != 0 || slot->list != 0) test(visit, level, cell, *slot);
     if (!slot->has_children || level == visit.last_level) return;
     const int below = classes_[level + 1], ratio = classes_[level] - below;
     Cell<D> lo, hi;
@@ -258,10 +309,16 @@ void ClassedHash<D, T>::walk_all(Visit& visit) const {
 template <int D, class T>
 std::uint64_t ClassedHash<D, T>::linear(const Box<D, T>& query, std::vector<std::uint32_t>& found) const {
     const std::size_t before = found.size();
-    found.resize(before + boxes_.size() + column_padding);
-    found.resize(before + match_box<D, T>(columns_.data(), column_stride(boxes_.size()), 0, boxes_.size(), query,
+    found.resize(before + column_count_ + column_padding);
+    found.resize(before + match_box<D, T>(columns_.data(), column_stride(column_count_), 0, column_count_, query,
                                           found.data() + before));
-    return boxes_.size();
+    if (edits_ == 0) return column_count_;
+    found.erase(std::remove_if(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
+                               [&](std::uint32_t o) { return !built(o); }),
+                found.end());
+    for (const std::uint32_t o : loose_)
+        if (overlap(boxes_[o], query)) found.push_back(o);
+    return column_count_ + loose_.size();
 }
 
 template <int D, class T>
@@ -287,6 +344,7 @@ std::uint64_t ClassedHash<D, T>::find(const Box<D, T>& query, std::vector<std::u
 
 template <int D, class T>
 std::uint64_t ClassedHash<D, T>::partners(std::uint32_t q, std::vector<std::uint32_t>& found) const {
+    if (gone(q)) return 0;
     if (level_[q] == no_level) {
         // Against everything; of two oversize boxes the later one reports.
         const std::size_t before = found.size();
@@ -308,6 +366,8 @@ std::uint64_t ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
     const std::size_t chunks = base::chunk_count(boxes_.size(), grain);
     std::vector<std::vector<Pair>> parts(chunks);
     std::vector<std::uint64_t> tests(chunks, 0);
+    const std::size_t limit = options_.max_bytes / sizeof(Pair);
+    std::atomic<std::size_t> count{0};
     base::run_tasks(options_.executor, chunks, [&](std::size_t chunk) {
         std::vector<std::uint32_t> found;
         for (std::size_t i = chunk * grain; i < std::min(boxes_.size(), (chunk + 1) * grain); ++i) {
@@ -316,10 +376,11 @@ std::uint64_t ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
             tests[chunk] += partners(q, found);
             for (const std::uint32_t o : found) parts[chunk].push_back({std::min(o, q), std::max(o, q)});
         }
+        // Beyond the limit pairs are only counted, so that the error can name the size.
+        if ((count += parts[chunk].size()) > limit) std::vector<Pair>().swap(parts[chunk]);
     });
     out.clear();
-    std::size_t count = 0;
-    for (const auto& p : parts) count += p.size();
+    if (count > limit) throw_too_large(count, options_.max_bytes);
     out.reserve(count);
     for (const auto& p : parts) out.insert(out.end(), p.begin(), p.end());
     return std::accumulate(tests.begin(), tests.end(), std::uint64_t{0});
@@ -340,8 +401,10 @@ std::uint64_t ClassedHash<D, T>::find_pairs(std::span<const Box<D, T>> queries, 
 template <int D, class T>
 std::size_t ClassedHash<D, T>::bytes() const {
     std::size_t sum = boxes_.capacity() * sizeof(Box<D, T>) + range_.capacity() * sizeof(Range) + level_.capacity() +
-                      (oversize_.capacity() + item_object_.capacity()) * sizeof(std::uint32_t) +
-                      item_box_.capacity() * sizeof(Box<D, T>) +
+                      (oversize_.capacity() + item_object_.capacity() + loose_.capacity() + loose_at_.capacity() +
+                       free_.capacity() + generation_.capacity()) *
+                          sizeof(std::uint32_t) +
+                      state_.capacity() + list_.capacity() * sizeof(Entry) + item_box_.capacity() * sizeof(Box<D, T>) +
                       (item_columns_.capacity() + columns_.capacity()) * sizeof(T);
     for (const KeyTable& t : tables_) sum += t.bytes();
     return sum;

@@ -23,8 +23,10 @@
 #include "cells/validate.hpp"
 
 #include <quadrat/geometry.hpp>
+#include <quadrat/id.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -39,6 +41,7 @@ struct ClassedHashOptions {
     bool fixed_length = false;  // HSH 4.3: one slot for all keys with the same remainder
     std::size_t length = 0;     // of a fixed table; 0: 100 x objects
     bool table_per_class = false;
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();  // of a result of find_pairs
 };
 
 template <int D, class T>
@@ -48,8 +51,21 @@ class ClassedHash {
 
     ClassedHash(Scheme scheme, const ClassedHashOptions& options) : scheme_(scheme), options_(options) {}
 
+    /// Replaces what was there; ids given before are no longer valid.
     void build(std::span<const Box<D, T>> boxes);
-    [[nodiscard]] std::size_t size() const { return boxes_.size(); }
+    /// boxes[i] is the new box of slot i; ids stay, and entries of erased slots are ignored.
+    void update(std::span<const Box<D, T>> boxes);
+    /// Appends slots; returns the first.
+    std::uint32_t append(std::span<const Box<D, T>> boxes);
+    [[nodiscard]] std::size_t slots() const { return boxes_.size(); }
+    [[nodiscard]] std::size_t size() const { return boxes_.size() - free_.size(); }
+
+    // classed_hash_edits.cpp
+    Id insert(const Box<D, T>& box);
+    void erase(Id id);
+    void move(Id id, const Box<D, T>& box);
+    [[nodiscard]] bool contains(Id id) const;
+    [[nodiscard]] Id id(std::uint32_t slot) const;
     [[nodiscard]] std::size_t bytes() const;
 
     // Searches return the number of box tests that they made.
@@ -69,14 +85,41 @@ class ClassedHash {
     void for_each_cell(Fn&& fn) const {
         for (const KeyTable& table : tables_) table.for_each(fn);
     }
-    [[nodiscard]] std::uint32_t object_at(std::uint32_t item) const { return item_object_[item]; }
+    /// fn(object) for every object of a cell.
+    template <class Fn>
+    void for_each_object(const KeySlot& slot, Fn&& fn) const {
+        for (std::uint32_t item = slot.first; item < slot.first + slot.count; ++item)
+            if (built(item_object_[item])) fn(item_object_[item]);
+        for (std::uint32_t e = slot.list; e != 0; e = list_[e].next) fn(list_[e].object);
+    }
 
   private:
     struct Range {
         Cell<D> lo, hi;  // at the base class
     };
     struct Visit;
+    static constexpr std::uint8_t no_level = 255;
 
+    // Where an object is: in the runs of its cells as they were built, in their lists, or nowhere.
+    enum class State : std::uint8_t { built, loose, gone };
+    [[nodiscard]] bool built(std::uint32_t o) const { return state_.empty() || state_[o] == State::built; }
+    [[nodiscard]] bool gone(std::uint32_t o) const { return !state_.empty() && state_[o] == State::gone; }
+    [[nodiscard]] std::uint32_t generation(std::uint32_t o) const {
+        return o < generation_.size() ? generation_[o] : first_generation_;
+    }
+    void start_edits();
+    [[nodiscard]] std::uint32_t checked(Id id) const;
+    void link(std::uint32_t slot);
+    void unlink(std::uint32_t slot);
+    void rebuild_if_worn();
+    [[nodiscard]] std::uint64_t cells_at(std::uint32_t object, int k) const;
+
+    /// fn(key, cell, level) for each cell above the object's cells (hierarchical only), whose key is given, and
+    /// fn(parent key, cell, level) for each of its own.
+    template <class Fn>
+    void for_each_cell_of(std::uint32_t object, Fn&& fn) const;
+
+    void assemble();
     void choose_classes();
     void place(std::uint32_t object);
     template <bool counting>
@@ -103,7 +146,52 @@ class ClassedHash {
     std::vector<std::uint32_t> item_object_;
     std::vector<Box<D, T>> item_box_;
     std::vector<T> item_columns_;
-    std::vector<T> columns_;  // of boxes_, for linear()
+    std::vector<T> columns_;  // of boxes_ as they were built, for linear()
+    std::size_t column_count_ = 0;
+
+    // Since the last build; all empty without edits.
+    struct Entry {
+        std::uint32_t object, next;
+    };
+    std::vector<State> state_;
+    std::vector<Entry> list_;  // of all cells; 0 is none
+    std::uint32_t free_entry_ = 0;
+    std::vector<std::uint32_t> loose_, loose_at_;  // objects in lists, and where each is in loose_
+    std::vector<std::uint32_t> free_;              // slots
+    std::vector<std::uint32_t> generation_;        // of slots that came one by one, and those before them
+    std::uint32_t first_generation_ = 1, last_generation_ = 1;
+    std::size_t edits_ = 0;
 };
+
+/// fn(cell) for each cell of lo..hi, x fastest.
+template <int D, class Fn>
+void for_each_in(const Cell<D>& lo, const Cell<D>& hi, Fn&& fn) {
+    Cell<D> c = lo;
+    if constexpr (D == 2) {
+        for (c[1] = lo[1]; c[1] <= hi[1]; ++c[1])
+            for (c[0] = lo[0]; c[0] <= hi[0]; ++c[0]) fn(c);
+    } else {
+        for (c[2] = lo[2]; c[2] <= hi[2]; ++c[2])
+            for (c[1] = lo[1]; c[1] <= hi[1]; ++c[1])
+                for (c[0] = lo[0]; c[0] <= hi[0]; ++c[0]) fn(c);
+    }
+}
+
+template <int D, class T>
+template <class Fn>
+void ClassedHash<D, T>::for_each_cell_of(std::uint32_t object, Fn&& fn) const {
+    const std::size_t last = level_[object];
+    const Cell<D> lo = coarser(range_[object].lo, classes_[last]), hi = coarser(range_[object].hi, classes_[last]);
+    for_each_in<D>(lo, hi, [&](const Cell<D>& cell) {
+        // Listing 1: from the largest class down to the object's, adding up.
+        std::uint64_t key = 0;
+        for (std::size_t level = 0; level < last && scheme_ == Scheme::hierarchical; ++level) {
+            const Cell<D> above = coarser(cell, classes_[level] - classes_[last]);
+            key += xor_hash(above);
+            fn(key, above, level);
+        }
+        fn(key, cell, last);
+    });
+}
 
 }  // namespace quadrat::cells

@@ -18,7 +18,8 @@ cells::ClassedHashOptions classed(const HierarchicalHashOptions& o) {
             .levels = o.levels,
             .fixed_length = o.table == HierarchicalHashOptions::Table::fixed,
             .length = o.length,
-            .table_per_class = o.table_per_class};
+            .table_per_class = o.table_per_class,
+            .max_bytes = o.max_bytes};
 }
 
 }  // namespace
@@ -73,6 +74,38 @@ void HierarchicalHash<D, T>::build(std::span<const Box<D, T>> start, std::span<c
 }
 
 template <int D, class T>
+std::uint32_t HierarchicalHash<D, T>::insert(std::span<const Box<D, T>> boxes) {
+    return impl_->boxes.append(boxes);
+}
+template <int D, class T>
+void HierarchicalHash<D, T>::update(std::span<const Box<D, T>> boxes) {
+    impl_->boxes.update(boxes);
+}
+template <int D, class T>
+Id HierarchicalHash<D, T>::insert(const Box<D, T>& box) {
+    return impl_->boxes.insert(box);
+}
+template <int D, class T>
+void HierarchicalHash<D, T>::erase(Id id) {
+    impl_->boxes.erase(id);
+}
+template <int D, class T>
+void HierarchicalHash<D, T>::move(Id id, const Box<D, T>& box) {
+    impl_->boxes.move(id, box);
+}
+template <int D, class T>
+bool HierarchicalHash<D, T>::contains(Id id) const {
+    return impl_->boxes.contains(id);
+}
+template <int D, class T>
+Id HierarchicalHash<D, T>::id(std::uint32_t slot) const {
+    return impl_->boxes.id(slot);
+}
+template <int D, class T>
+std::size_t HierarchicalHash<D, T>::slots() const {
+    return impl_->boxes.slots();
+}
+template <int D, class T>
 std::size_t HierarchicalHash<D, T>::size() const {
     return impl_->boxes.size();
 }
@@ -116,7 +149,7 @@ template <int D, class T>
 void HierarchicalHash<D, T>::find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out) {
     cells::check_radius(radius);
     cells::check_points(points, impl_->options.executor);
-    impl_->tests = impl_->points.find(points, radius, impl_->options.particle_levels, out);
+    impl_->tests = impl_->points.find(points, radius, impl_->options.particle_levels, impl_->options.executor, out);
 }
 
 template <int D, class T>
@@ -124,8 +157,7 @@ std::vector<HashCell> HierarchicalHash<D, T>::cells() const {
     std::vector<HashCell> result;
     impl_->boxes.for_each_cell([&](const cells::KeySlot& s) {
         HashCell cell{s.key, s.has_children != 0, {}};
-        for (std::uint32_t item = s.first; item < s.first + s.count; ++item)
-            cell.objects.push_back(impl_->boxes.object_at(item));
+        impl_->boxes.for_each_object(s, [&](std::uint32_t o) { cell.objects.push_back(o); });
         result.push_back(std::move(cell));
     });
     std::sort(result.begin(), result.end(), [](const HashCell& a, const HashCell& b) { return a.key < b.key; });

@@ -19,7 +19,8 @@ struct KeySlot {
     std::uint32_t stamp = 0;  ///< 0 is never
     std::uint32_t first = 0;
     std::uint32_t count = 0;
-    std::uint32_t has_children = 0;
+    std::uint32_t has_children : 1 = 0;
+    std::uint32_t list : 31 = 0;  ///< first entry of what was put into the cell since it was built; 0 is none
 };
 
 class KeyTable {
@@ -52,7 +53,7 @@ class KeyTable {
         }
         KeySlot& s = slots_[at];
         if (s.stamp != stamp_) {
-            s = {key, stamp_, 0, 0, 0};
+            s = {key, stamp_, 0, 0, 0, 0};
             ++live_;
         }
         return s;

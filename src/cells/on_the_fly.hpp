@@ -5,6 +5,7 @@
 // descent, not in it; a hit counts only in its true cell, so that cells with equal keys do not give it twice.
 #pragma once
 
+#include "base/parallel.hpp"
 #include "cells/key_table.hpp"
 #include "cells/predicate.hpp"
 #include "cells/quantiser.hpp"
@@ -19,28 +20,39 @@ namespace quadrat::cells {
 template <int D, class T>
 class OnTheFly {
   public:
-    /// Returns the number of distance tests.
-    std::uint64_t find(std::span<const Vec<D, T>> points, T radius, int levels, NeighborList& out) {
+    /// Returns the number of distance tests. With several threads all points are inserted first, and then each looks at
+    /// those before it: the same pairs in the same order.
+    std::uint64_t find(std::span<const Vec<D, T>> points, T radius, int levels, Executor* executor, NeighborList& out) {
         quantiser_ = Quantiser<D>(reach(radius));
         levels_ = levels;
         table_.start(0);
         next_.resize(points.size());
         cell_.resize(points.size());
-        pairs_.clear();
-        tests_ = 0;
         const NearTest<T> near(radius);
-        for (std::uint32_t i = 0; i < points.size(); ++i) {
-            cell_[i] = quantiser_.cell(points[i]);
-            Cell<D> lo, hi;
-            for (int k = 0; k < D; ++k) {
-                lo[k] = cell_[i][k] - 1;
-                hi[k] = cell_[i][k] + 1;
+        const std::size_t n = points.size();
+        std::vector<Search> parts;
+        if (base::thread_count(executor) == 1 || n <= grain) {
+            parts.push_back({points, near});
+            for (std::uint32_t i = 0; i < n; ++i) {
+                cell_[i] = quantiser_.cell(points[i]);
+                look_around(parts[0], i);
+                insert(i);
             }
-            descend(points, near, i, lo, hi, levels_ - 1, lo, hi, 0);
-            insert(i);
+        } else {
+            for (std::uint32_t i = 0; i < n; ++i) {
+                cell_[i] = quantiser_.cell(points[i]);
+                insert(i);
+            }
+            parts.assign(base::chunk_count(n, grain), Search{points, near});
+            base::run_tasks(executor, parts.size(), [&](std::size_t k) {
+                for (std::size_t i = k * grain; i < std::min(n, (k + 1) * grain); ++i)
+                    look_around(parts[k], static_cast<std::uint32_t>(i));
+            });
         }
-        fill_rows(points.size(), out);
-        return tests_;
+        fill_rows(n, parts, out);
+        std::uint64_t tests = 0;
+        for (const Search& part : parts) tests += part.tests;
+        return tests;
     }
 
     [[nodiscard]] std::size_t bytes() const {
@@ -50,9 +62,27 @@ class OnTheFly {
   private:
     static constexpr int step = 3;  // log2 of the ratio of two classes
 
+    static constexpr std::size_t grain = 8192;  // points per task
+
+    struct Search {
+        std::span<const Vec<D, T>> points;
+        NearTest<T> near;
+        std::vector<Pair> pairs{};
+        std::uint64_t tests = 0;
+    };
+
+    void look_around(Search& search, std::uint32_t i) const {
+        Cell<D> lo, hi;
+        for (int k = 0; k < D; ++k) {
+            lo[k] = cell_[i][k] - 1;
+            hi[k] = cell_[i][k] + 1;
+        }
+        descend(search, i, lo, hi, levels_ - 1, lo, hi, 0);
+    }
+
     /// Looks into the cells of class `level` within from..to, which are base cells, for those that meet lo..hi.
-    void descend(std::span<const Vec<D, T>> points, const NearTest<T>& near, std::uint32_t i, const Cell<D>& lo,
-                 const Cell<D>& hi, int level, const Cell<D>& from, const Cell<D>& to, std::uint64_t parent_key) {
+    void descend(Search& search, std::uint32_t i, const Cell<D>& lo, const Cell<D>& hi, int level, const Cell<D>& from,
+                 const Cell<D>& to, std::uint64_t parent_key) const {
         const int shift = level * step;
         const Cell<D> first = coarser(from, shift), last = coarser(to, shift);
         Cell<D> c = first;
@@ -60,9 +90,12 @@ class OnTheFly {
             const std::uint64_t key = parent_key + xor_hash(c);
             if (const KeySlot* slot = table_.find(key)) {
                 if (level == 0) {
-                    tests_ += slot->count;
-                    for (std::uint32_t j = slot->count ? slot->first : none; j != none; j = next_[j])
-                        if (near(points[i], points[j]) && cell_[j] == c) pairs_.push_back({i, j});
+                    for (std::uint32_t j = slot->count ? slot->first : none; j != none; j = next_[j]) {
+                        if (j >= i) continue;
+                        ++search.tests;
+                        if (search.near(search.points[i], search.points[j]) && cell_[j] == c)
+                            search.pairs.push_back({i, j});
+                    }
                 } else if (slot->has_children) {
                     Cell<D> low, high;
                     for (int k = 0; k < D; ++k) {
@@ -70,7 +103,7 @@ class OnTheFly {
                         low[k] = std::max(lo[k], begin);
                         high[k] = std::min(hi[k], begin + ((std::int64_t{1} << shift) - 1));
                     }
-                    descend(points, near, i, lo, hi, level - 1, low, high, key);
+                    descend(search, i, lo, hi, level - 1, low, high, key);
                 }
             }
             int k = 0;
@@ -97,19 +130,24 @@ class OnTheFly {
         ++slot.count;
     }
 
-    void fill_rows(std::size_t n, NeighborList& out) {
+    static void fill_rows(std::size_t n, std::span<const Search> parts, NeighborList& out) {
         std::vector<std::uint64_t> begin(n + 1, 0);
-        for (const Pair& p : pairs_) {
-            ++begin[p.first + 1];
-            ++begin[p.second + 1];
+        std::size_t count = 0;
+        for (const Search& part : parts) {
+            count += part.pairs.size();
+            for (const Pair& p : part.pairs) {
+                ++begin[p.first + 1];
+                ++begin[p.second + 1];
+            }
         }
         for (std::size_t i = 0; i < n; ++i) begin[i + 1] += begin[i];
-        std::vector<std::uint32_t> entries(2 * pairs_.size());
+        std::vector<std::uint32_t> entries(2 * count);
         std::vector<std::uint64_t> at(begin.begin(), begin.end() - 1);
-        for (const Pair& p : pairs_) {
-            entries[at[p.first]++] = p.second;
-            entries[at[p.second]++] = p.first;
-        }
+        for (const Search& part : parts)
+            for (const Pair& p : part.pairs) {
+                entries[at[p.first]++] = p.second;
+                entries[at[p.second]++] = p.first;
+            }
         out.start();
         for (std::size_t i = 0; i < n; ++i)
             out.append(std::span<const std::uint32_t>(entries).subspan(begin[i], begin[i + 1] - begin[i]));
@@ -121,8 +159,6 @@ class OnTheFly {
     KeyTable table_;
     std::vector<std::uint32_t> next_;
     std::vector<Cell<D>> cell_;
-    std::vector<Pair> pairs_;
-    std::uint64_t tests_ = 0;
 };
 
 }  // namespace quadrat::cells

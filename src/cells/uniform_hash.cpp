@@ -56,6 +56,14 @@ void UniformHash<D, T>::build(std::span<const Box<D, T>> boxes) {
 }
 
 template <int D, class T>
+std::uint32_t UniformHash<D, T>::insert(std::span<const Box<D, T>> boxes) {
+    return impl_->boxes.append(boxes);
+}
+template <int D, class T>
+void UniformHash<D, T>::update(std::span<const Box<D, T>> boxes) {
+    impl_->boxes.update(boxes);
+}
+template <int D, class T>
 std::size_t UniformHash<D, T>::size() const {
     return impl_->boxes.size();
 }

@@ -103,6 +103,20 @@ void check_radii(std::span<const T> radii, std::size_t points) {
     }
 }
 
+void check_slots(std::size_t given, std::size_t slots) {
+    if (given != slots)
+        throw Error(ErrorKind::bad_shape,
+                    "expected " + std::to_string(slots) + " boxes, one per slot, found " + std::to_string(given),
+                    {.field = "boxes"});
+}
+
+void throw_too_large(std::size_t pairs, std::size_t max_bytes) {
+    throw Error(ErrorKind::too_large,
+                std::to_string(pairs) + " pairs need " + std::to_string(pairs * sizeof(Pair)) +
+                    " bytes, more than max_bytes = " + std::to_string(max_bytes),
+                {.field = "max_bytes"});
+}
+
 void check_count(std::size_t count) {
     if (count < 0xFFFFFFFFu) return;
     throw Error(ErrorKind::too_large, std::to_string(count) + " objects; indices of 32 bits hold 4294967294");

@@ -31,6 +31,12 @@ void check_radii(std::span<const T> radii, std::size_t points);
 /// Indices are 32 bits wide: at most 2^32 - 2 objects.
 void check_count(std::size_t count);
 
+/// An update gives one box per slot.
+void check_slots(std::size_t given, std::size_t slots);
+
+/// What find_pairs throws when its result would need more than max_bytes.
+[[noreturn]] void throw_too_large(std::size_t pairs, std::size_t max_bytes);
+
 /// check_boxes for one box at position `index`.
 template <int D, class T>
 void check_box(const Box<D, T>& box, std::size_t index);

@@ -7,6 +7,7 @@
 
 #include "base/scenes.hpp"
 #include "common/report.hpp"
+#include "scene.hpp"
 
 #if __has_include(<boost/geometry/index/rtree.hpp>)
 #define HAVE_RTREE 1
@@ -27,21 +28,6 @@
 namespace {
 
 using namespace quadrat;
-
-std::vector<Box2f> objects(std::size_t n) {
-    base::SplitMix random(2009);
-    std::vector<Box2f> boxes(n);
-    for (auto& b : boxes) {
-        const double u = random.uniform();
-        const double average = u < 0.10 ? 1024 : u < 0.35 ? 64 : 8;
-        for (int k = 0; k < 2; ++k) {
-            const double size = average * random.uniform(0.5, 1.5);
-            b.lo[k] = static_cast<float>(random.uniform(0, 8192) - size / 2);
-            b.hi[k] = b.lo[k] + static_cast<float>(size);
-        }
-    }
-    return boxes;
-}
 
 struct Outcome {
     std::uint64_t meetings = 0;  ///< segment and object
@@ -94,13 +80,13 @@ int main(int argc, char** argv) {
     papers::Report report({"objects", "hit_ratio", "hsh_ms", "multilevel_ms", "rtree_ms", "multi/hsh", "hsh_build_ms",
                            "multi_build_ms", "hsh_bytes", "multi_bytes", "memory_ratio"});
     for (const std::size_t n : {10, 30, 100, 200, 400, 700, 1000, 2000, 5000, 20000, 100000}) {
-        const auto boxes = objects(n);
+        const auto boxes = hsh::objects(n);
         const std::span<const Box2f> span(boxes);
         HierarchicalHash<2, float> hierarchical;
         MultilevelHash<2, float> multilevel;
         std::vector<double> build[2], query[3];
         Outcome outcome[3];
-        for (int round = 0; round < 3; ++round) {
+        for (int round = 0; round < (n <= 5000 ? 3 : 1); ++round) {
             build[0].push_back(papers::milliseconds([&] { hierarchical.build(span); }));
             build[1].push_back(papers::milliseconds([&] { multilevel.build(span); }));
             query[0].push_back(papers::milliseconds([&] { outcome[0] = ask(hierarchical, segments); }));

@@ -63,6 +63,20 @@ class HashGridHierarchy {
             const_cast<void*>(static_cast<const void*>(&fn)));
     }
 
+    /// Only the pairs that the caller wants: keep(Pair) -> bool is called on the caller's thread, and what it refuses
+    /// is not stored. Group and mask bits (Filter) are tested earlier and cost less.
+    template <class Fn, class Keep>
+    void for_each_pair(Fn&& fn, Keep&& keep) const {
+        for_each_pair([&](const Pair& p) {
+            if (keep(p)) fn(p);
+        });
+    }
+    template <class Keep>
+    void find_pairs(std::vector<Pair>& out, Keep&& keep) const {
+        out.clear();
+        for_each_pair([&](const Pair& p) { out.push_back(p); }, keep);
+    }
+
     /// Refills `out` with the slots whose box holds the point / overlaps the box / is nearer to the centre than the
     /// radius / meets the segment or ray. In no particular order, each once.
     void find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const;

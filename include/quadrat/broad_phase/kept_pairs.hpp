@@ -25,14 +25,24 @@ struct KeptPairsOptions {
 template <int D, class T>
 class KeptPairs {
   public:
+    using Options = KeptPairsOptions;
+
     explicit KeptPairs(const KeptPairsOptions& options = {});
 
-    /// Replaces all boxes. Throws bad_value naming the first bad one.
-    void insert(std::span<const Box<D, T>> boxes);
+    /// Adds boxes behind those that are there and returns the number of the first. Throws bad_value naming the first
+    /// bad one.
+    std::uint32_t insert(std::span<const Box<D, T>> boxes);
     /// boxes[i] is the new box i. velocities, if given, are per step.
     void update(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities = {});
     /// Refills `out` with every overlapping pair once, first < second.
     void find_pairs(std::vector<Pair>& out) const;
+    /// Calls fn(Pair) for each of them on the caller's thread, in the same order.
+    template <class Fn>
+    void for_each_pair(Fn&& fn) const {
+        for (const Pair& p : candidates_)
+            if (overlap(boxes_[p.first], boxes_[p.second])) fn(p);
+    }
+    [[nodiscard]] std::size_t size() const { return boxes_.size(); }
 
     /// How often the fat pairs were found anew.
     [[nodiscard]] std::size_t rebuilds() const { return rebuilds_; }

@@ -5,9 +5,11 @@
 
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
+#include <quadrat/id.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,6 +21,8 @@ struct MultilevelHashOptions {
     double smallest = 0;           ///< edge of the smallest class; 0 chooses a power of two from the boxes
     int levels = 0;  ///< this many classes, each twice the last, at most 62; 0 takes the classes that the boxes need
     bool table_per_class = true;  ///< one table for all mixes cells of different classes with equal coordinates
+    /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 /// Holds its own copy of what it was built from. Const calls may run concurrently. Compiled for D = 2, 3 and T = float,
@@ -33,12 +37,28 @@ class MultilevelHash {
     MultilevelHash(MultilevelHash&&) noexcept;
     MultilevelHash& operator=(MultilevelHash&&) noexcept;
 
-    /// Takes boxes, replacing what was there; memory is kept. Throws Error if one is NaN or has hi < lo. Infinite boxes
-    /// are legal.
+    /// Takes boxes, replacing what was there (ids too); memory is kept. Throws Error if one is NaN or has hi < lo.
+    /// Infinite boxes are legal.
     void build(std::span<const Box<D, T>> boxes);
-    /// The same: every step hashes everything again.
-    void update(std::span<const Box<D, T>> boxes) { build(boxes); }
+    /// Adds boxes at consecutive slots and returns the first: in an empty structure box i gets slot i. Throws as build.
+    std::uint32_t insert(std::span<const Box<D, T>> boxes);
+    /// boxes[i] is the new box of slot i; every step hashes everything again. Ids stay; entries of erased slots are
+    /// ignored. boxes.size() == slots().
+    void update(std::span<const Box<D, T>> boxes);
+
+    /// Adds one box, in constant time on average: everything is hashed again when a quarter of it was edited.
+    Id insert(const Box<D, T>& box);
+    /// Removes one object. Throws stale_id if it is not there.
+    void erase(Id id);
+    /// Gives one object a new box, in constant time on average. Throws stale_id.
+    void move(Id id, const Box<D, T>& box);
+    [[nodiscard]] bool contains(Id id) const;
+    /// Null for a slot that is empty or does not exist.
+    [[nodiscard]] Id id(std::uint32_t slot) const;
+
+    /// Objects, and slots with erased ones included.
     [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] std::size_t slots() const;
 
     /// Every overlapping pair once, first < second, in an order that does not depend on the number of threads.
     void find_pairs(std::vector<Pair>& out) const;
@@ -48,7 +68,7 @@ class MultilevelHash {
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
         std::vector<std::uint32_t> found;
-        for (std::uint32_t q = 0; q < size(); ++q) {
+        for (std::uint32_t q = 0; q < slots(); ++q) {
             found.clear();
             partners(q, found);
             for (const std::uint32_t o : found) fn(o < q ? Pair(o, q) : Pair(q, o));

@@ -2,20 +2,13 @@
 #pragma once
 
 #include <quadrat/executor.hpp>
+#include <quadrat/id.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
 namespace quadrat {
-
-/// Names an object of a structure in which objects come and go. Null when zero-initialised; never given twice.
-struct Id {
-    std::uint32_t slot = 0;        ///< what Pair holds
-    std::uint32_t generation = 0;  ///< 0 means null
-
-    friend constexpr bool operator==(const Id&, const Id&) = default;
-};
 
 /// Two objects may meet only if the group bits of each meet the mask bits of the other.
 struct Filter {
@@ -39,8 +32,8 @@ struct HashGridOptions {
     std::uint32_t initial_cells = 16;    ///< per axis of a new hash grid; a power of two
     std::uint32_t min_cells = 4;         ///< per axis, at least
     std::uint32_t cells_per_object = 8;  ///< a hash grid doubles its axes when objects > cells / this
-    /// Sets of at most so many objects are tested all against all (HHG 3.7). Above it grids are faster for every shape and
-    /// mix of sizes that was measured (make paper-hhg, part "threshold").
+    /// Sets of at most so many objects are tested all against all (HHG 3.7). Above it grids are faster for every shape
+    /// and mix of sizes that was measured (make paper-hhg, part "threshold").
     std::uint32_t all_pairs_below = 512;
     /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();

@@ -27,6 +27,10 @@ class BruteForce {
 
     /// Takes boxes; throws Error if one is NaN or has hi < lo. Infinite boxes are legal. Replaces what was there.
     void build(std::span<const Box<D, T>> boxes);
+    /// Adds boxes behind those that are there and returns the number of the first.
+    std::uint32_t insert(std::span<const Box<D, T>> boxes);
+    /// boxes[i] is the new box i; boxes.size() == size().
+    void update(std::span<const Box<D, T>> boxes);
     /// Takes points; throws Error if a coordinate is not finite. Replaces what was there.
     void build(std::span<const Vec<D, T>> points);
     [[nodiscard]] std::size_t size() const noexcept { return size_; }

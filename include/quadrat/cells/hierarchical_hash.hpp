@@ -8,9 +8,11 @@
 #include <quadrat/cells/neighbor_list.hpp>
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
+#include <quadrat/id.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,6 +32,8 @@ struct HierarchicalHashOptions {
     std::size_t length = 0;        ///< n of a fixed table; 0 is 100 x objects (HSH 4.3)
     bool table_per_class = false;  ///< one table per class instead of one for all
     int particle_levels = 2;  ///< classes for find_neighbors: the radius, and coarser ones by factors of 8; at least 1
+    /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 /// A cell as it is stored, for inspection.
@@ -51,15 +55,31 @@ class HierarchicalHash {
     HierarchicalHash(HierarchicalHash&&) noexcept;
     HierarchicalHash& operator=(HierarchicalHash&&) noexcept;
 
-    /// Takes boxes, replacing what was there; memory is kept. Throws Error if one is NaN or has hi < lo. Infinite boxes
-    /// are legal.
+    /// Takes boxes, replacing what was there (ids too); memory is kept. Throws Error if one is NaN or has hi < lo.
+    /// Infinite boxes are legal.
     void build(std::span<const Box<D, T>> boxes);
     /// Takes moving boxes: element i is found wherever it is between start[i] and end[i] (3.2: the box of the whole
     /// path).
     void build(std::span<const Box<D, T>> start, std::span<const Box<D, T>> end);
-    /// The same as build: every step hashes everything again.
-    void update(std::span<const Box<D, T>> boxes) { build(boxes); }
+    /// Adds boxes at consecutive slots and returns the first: in an empty structure box i gets slot i. Throws as build.
+    std::uint32_t insert(std::span<const Box<D, T>> boxes);
+    /// boxes[i] is the new box of slot i; every step hashes everything again. Ids stay; entries of erased slots are
+    /// ignored. boxes.size() == slots().
+    void update(std::span<const Box<D, T>> boxes);
+
+    /// Adds one box, in constant time on average: everything is hashed again when a quarter of it was edited.
+    Id insert(const Box<D, T>& box);
+    /// Removes one object. Throws stale_id if it is not there.
+    void erase(Id id);
+    /// Gives one object a new box, in constant time on average. Throws stale_id.
+    void move(Id id, const Box<D, T>& box);
+    [[nodiscard]] bool contains(Id id) const;
+    /// Null for a slot that is empty or does not exist.
+    [[nodiscard]] Id id(std::uint32_t slot) const;
+
+    /// Objects, and slots with erased ones included.
     [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] std::size_t slots() const;
 
     /// Every overlapping pair once, first < second, in an order that does not depend on the number of threads.
     void find_pairs(std::vector<Pair>& out) const;
@@ -69,7 +89,7 @@ class HierarchicalHash {
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
         std::vector<std::uint32_t> found;
-        for (std::uint32_t q = 0; q < size(); ++q) {
+        for (std::uint32_t q = 0; q < slots(); ++q) {
             found.clear();
             partners(q, found);
             for (const std::uint32_t o : found) fn(o < q ? Pair(o, q) : Pair(q, o));
@@ -83,7 +103,7 @@ class HierarchicalHash {
     void find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const;
 
     /// Row i: the points within `radius` of point i, never i itself, found while the points are inserted one after the
-    /// other (Listing 3), on the calling thread. Independent of the boxes.
+    /// other (Listing 3); with several threads all are inserted first, with the same rows. Independent of the boxes.
     void find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out);
 
     /// All cells that hold objects or have children, by key.

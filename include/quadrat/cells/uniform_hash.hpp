@@ -36,9 +36,12 @@ class UniformHash {
     /// Takes boxes, replacing what was there; memory is kept. Throws Error if one is NaN or has hi < lo. Infinite boxes
     /// are legal.
     void build(std::span<const Box<D, T>> boxes);
-    /// The same: every step hashes everything again.
-    void update(std::span<const Box<D, T>> boxes) { build(boxes); }
+    /// Adds boxes behind those that are there and returns the number of the first.
+    std::uint32_t insert(std::span<const Box<D, T>> boxes);
+    /// boxes[i] is the new box i: every step hashes everything again. boxes.size() == size().
+    void update(std::span<const Box<D, T>> boxes);
     [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] std::size_t slots() const { return size(); }
 
     /// Every overlapping pair once, first < second, in an order that does not depend on the number of threads.
     void find_pairs(std::vector<Pair>& out) const;

@@ -1,0 +1,197 @@
+// Hostile input for every broad phase alike: the right pairs, memory in proportion to the number of boxes, and errors
+// that name what is wrong and change nothing.
+#include "base/scenes.hpp"
+#include "support/compare.hpp"
+#include "support/oracle.hpp"
+
+#include <quadrat/broad_phase.hpp>
+#include <quadrat/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace {
+
+using namespace quadrat;
+
+template <template <int, class> class S, int D_, class T_>
+struct Case {
+    static constexpr int D = D_;
+    using T = T_;
+    using Structure = S<D, T>;
+    static_assert(BroadPhase<Structure, D, T>);
+};
+
+template <class C>
+class Hostile : public testing::Test {};
+// clang-format off
+using Cases = testing::Types<
+    Case<HashGridHierarchy, 2, float>, Case<HashGridHierarchy, 3, float>, Case<HashGridHierarchy, 2, double>, Case<HashGridHierarchy, 3, double>,
+    Case<HierarchicalHash, 2, float>, Case<HierarchicalHash, 3, float>, Case<HierarchicalHash, 2, double>, Case<HierarchicalHash, 3, double>,
+    Case<MultilevelHash, 2, float>, Case<MultilevelHash, 3, float>, Case<MultilevelHash, 2, double>, Case<MultilevelHash, 3, double>,
+    Case<UniformHash, 2, float>, Case<UniformHash, 3, float>, Case<UniformHash, 2, double>, Case<UniformHash, 3, double>,
+    Case<GroupHash, 2, float>, Case<GroupHash, 3, float>, Case<GroupHash, 2, double>, Case<GroupHash, 3, double>,
+    Case<KeptPairs, 2, float>, Case<KeptPairs, 3, float>, Case<KeptPairs, 2, double>, Case<KeptPairs, 3, double>,
+    Case<BruteForce, 2, float>, Case<BruteForce, 3, float>, Case<BruteForce, 2, double>, Case<BruteForce, 3, double>>;
+// clang-format on
+TYPED_TEST_SUITE(Hostile, Cases);
+
+static_assert(EditableBroadPhase<HashGridHierarchy<2, double>, 2, double>);
+static_assert(EditableBroadPhase<HierarchicalHash<3, float>, 3, float>);
+static_assert(EditableBroadPhase<MultilevelHash<3, double>, 3, double>);
+
+template <class Structure>
+std::size_t bytes_of(const Structure& structure) {
+    if constexpr (requires { structure.bytes(); })
+        return structure.bytes();
+    else if constexpr (requires { structure.stats().bytes; })
+        return structure.stats().bytes;
+    else
+        return 0;
+}
+
+template <int D, class T>
+std::vector<base::NamedBoxes<D, T>> scenes() {
+    auto all = base::hostile_boxes<D, T>();
+    base::SplitMix random(41);
+    std::vector<Box<D, T>> decades(600), largest(120);
+    for (auto& b : decades) {
+        const double size = std::pow(10.0, random.uniform(-6, 6)), spread = std::pow(10.0, random.uniform(-2, 6));
+        for (int k = 0; k < D; ++k) {
+            b.lo[k] = static_cast<T>(random.uniform(-spread, spread));
+            b.hi[k] = b.lo[k] + static_cast<T>(size * random.uniform());
+        }
+    }
+    all.push_back({"sizes 1e-6 to 1e6, evenly over the decades", decades});
+    // Boxes about as large as the type allows, of which some have a size that is infinite when rounded.
+    const double top = static_cast<double>(std::numeric_limits<T>::max());
+    for (auto& b : largest)
+        for (int k = 0; k < D; ++k) {
+            b.lo[k] = static_cast<T>(random.uniform(-0.9, 0.5) * top);
+            b.hi[k] = b.lo[k] + static_cast<T>(random.uniform(0, 0.4) * top);
+        }
+    all.push_back({"near the end of the type", largest});
+    return all;
+}
+
+TYPED_TEST(Hostile, PairsAreThoseOfTheOracle) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    for (const auto& scene : scenes<D, T>()) {
+        SCOPED_TRACE(scene.name);
+        const std::span<const Box<D, T>> boxes(scene.boxes);
+        const auto expected = test::oracle_pairs(boxes);
+        typename TypeParam::Structure structure;
+        EXPECT_EQ(structure.insert(boxes.first(boxes.size() / 2)), 0u);
+        EXPECT_EQ(structure.insert(boxes.subspan(boxes.size() / 2)), boxes.size() / 2);
+        EXPECT_EQ(structure.size(), boxes.size());
+        std::vector<Pair> pairs;
+        structure.find_pairs(pairs);
+        EXPECT_TRUE(test::same_self_pairs(expected, pairs));
+        structure.update(boxes);
+        structure.find_pairs(pairs);
+        EXPECT_TRUE(test::same_self_pairs(expected, pairs));
+        find_pairs_if(structure, pairs, [](Pair p) { return p.first % 2 == 0; });
+        auto even = expected;
+        std::erase_if(even, [](Pair p) { return p.first % 2 != 0; });
+        EXPECT_TRUE(test::same_self_pairs(even, pairs));
+    }
+}
+
+// One box a billion cells away, planes, and sizes over twelve decades, in a set that is large enough for the grids to
+// matter.
+TYPED_TEST(Hostile, MemoryIsLinear) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    constexpr std::size_t n = 6000;
+    base::SplitMix random(7);
+    std::vector<Box<D, T>> boxes(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const double size = i % 3 ? 1 : std::pow(10.0, random.uniform(-6, 6));
+        for (int k = 0; k < D; ++k) {
+            boxes[i].lo[k] = static_cast<T>(random.uniform(-300, 300));
+            boxes[i].hi[k] = boxes[i].lo[k] + static_cast<T>(size * random.uniform(0.5, 1));
+        }
+    }
+    for (int k = 0; k < D; ++k) boxes[1].lo[k] = boxes[1].hi[k] = T(1e9);
+    boxes[2].lo[0] = -std::numeric_limits<T>::infinity();
+    boxes[4].hi[D - 1] = std::numeric_limits<T>::infinity();
+    typename TypeParam::Structure structure;
+    structure.insert(std::span<const Box<D, T>>(boxes));
+    EXPECT_LT(bytes_of(structure), n * 4000);
+}
+
+TYPED_TEST(Hostile, BadBoxesAreNamedAndChangeNothing) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    const base::MovingBoxes<D, T> world(base::BoxScene::sizes, 300);
+    typename TypeParam::Structure structure;
+    structure.insert(world.boxes());
+    std::vector<Pair> before, after;
+    structure.find_pairs(before);
+    std::vector<Box<D, T>> bad(world.boxes().begin(), world.boxes().end());
+    const auto expect_error = [&](auto&& call, ErrorKind kind, std::optional<std::size_t> index) {
+        try {
+            call();
+            FAIL() << "accepted";
+        } catch (const Error& e) {
+            EXPECT_EQ(e.kind(), kind);
+            if (index) {
+                EXPECT_EQ(e.where().index, *index);
+            }
+        }
+        EXPECT_EQ(structure.size(), 300u);
+        structure.find_pairs(after);
+        EXPECT_EQ(before, after);
+    };
+    const std::span<const Box<D, T>> span(bad);
+    bad[123].hi[D - 1] = std::numeric_limits<T>::quiet_NaN();
+    expect_error([&] { structure.update(span); }, ErrorKind::bad_value, 123);
+    expect_error([&] { structure.insert(span); }, ErrorKind::bad_value, 123);
+    bad[123].hi[D - 1] = bad[123].lo[D - 1] - 1;
+    expect_error([&] { structure.update(span); }, ErrorKind::bad_value, 123);
+    expect_error([&] { structure.insert(span.subspan(120)); }, ErrorKind::bad_value, 3);
+    expect_error([&] { structure.update(world.boxes().first(299)); }, ErrorKind::bad_shape, std::nullopt);
+    if constexpr (EditableBroadPhase<typename TypeParam::Structure, D, T>) {
+        expect_error([&] { structure.insert(bad[123]); }, ErrorKind::bad_value, std::nullopt);
+        expect_error([&] { structure.move(structure.id(5), bad[123]); }, ErrorKind::bad_value, 5);
+        expect_error([&] { structure.erase(Id{}); }, ErrorKind::stale_id, std::nullopt);
+        expect_error([&] { structure.erase(Id{999, 1}); }, ErrorKind::stale_id, 999);
+        const Id twice = structure.insert(Box<D, T>{});
+        structure.erase(twice);
+        expect_error([&] { structure.erase(twice); }, ErrorKind::stale_id, twice.slot);
+        expect_error([&] { structure.move(twice, Box<D, T>{}); }, ErrorKind::stale_id, twice.slot);
+    }
+}
+
+TYPED_TEST(Hostile, MaxBytesNamesTheSize) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    using Structure = typename TypeParam::Structure;
+    if constexpr (requires(typename Structure::Options o) { o.max_bytes; }) {
+        typename Structure::Options options;
+        options.max_bytes = 1000;
+        Structure structure(options);
+        Box<D, T> unit{};
+        for (int k = 0; k < D; ++k) unit.hi[k] = 1;
+        const std::vector<Box<D, T>> same(60, unit);
+        structure.insert(std::span<const Box<D, T>>(same).first(15));
+        std::vector<Pair> pairs;
+        structure.find_pairs(pairs);
+        EXPECT_EQ(pairs.size(), 105u);
+        structure.insert(std::span<const Box<D, T>>(same).subspan(15));
+        try {
+            structure.find_pairs(pairs);
+            FAIL() << "too many pairs were stored";
+        } catch (const Error& e) {
+            EXPECT_EQ(e.kind(), ErrorKind::too_large);
+            EXPECT_NE(std::string(e.what()).find(std::to_string(60 * 59 / 2 * sizeof(Pair))), std::string::npos)
+                << e.what();
+        }
+    }
+}
+
+}  // namespace
