@@ -89,11 +89,7 @@ void ClassedHash<D, T>::build(std::span<const Box<D, T>> boxes) {
 
 template <int D, class T>
 void ClassedHash<D, T>::update(std::span<const Box<D, T>> boxes) {
-    if (boxes.size() != slots())
-        throw Error(
-            ErrorKind::bad_shape,
-            "expected " + std::to_string(slots()) + " boxes, one per slot, found " + std::to_string(boxes.size()),
-            {.field = "boxes"});
+    check_slots(boxes.size(), slots());
     if (free_.empty()) {
         check_boxes(boxes, options_.executor);
         boxes_.assign(boxes.begin(), boxes.end());
