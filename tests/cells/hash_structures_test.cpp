@@ -164,9 +164,9 @@ TEST(HashScenes, NeighboursOfTheSharedScenes) {
 
 TEST(HashScenes, SameForAnyNumberOfThreads) {
     const base::MovingBoxes<3, float> boxes(base::BoxScene::sizes, 10000);
-    const base::MovingPoints<3, float> points(base::PointScene::uniform, 5000);
+    const base::MovingPoints<3, float> points(base::PointScene::sparse, 20000);
     std::vector<Pair> uniform_pairs, hierarchical_pairs, pairs;
-    NeighborList uniform_list, list;
+    NeighborList uniform_list, hierarchical_list, list;
     UniformHash<3, float> uniform;
     HierarchicalHash<3, float> hierarchical;
     uniform.build(boxes.boxes());
@@ -175,6 +175,7 @@ TEST(HashScenes, SameForAnyNumberOfThreads) {
     hierarchical.find_pairs(hierarchical_pairs);
     EXPECT_TRUE(test::same_self_pairs(uniform_pairs, hierarchical_pairs));
     uniform.find_neighbors(points.points(), points.radius(), uniform_list);
+    hierarchical.find_neighbors(points.points(), points.radius(), hierarchical_list);
     for (const unsigned threads : {2u, 7u}) {
         ThreadExecutor pool(threads);
         UniformHash<3, float> u({.executor = &pool});
@@ -187,6 +188,9 @@ TEST(HashScenes, SameForAnyNumberOfThreads) {
         EXPECT_EQ(pairs, hierarchical_pairs);
         u.find_neighbors(points.points(), points.radius(), list);
         EXPECT_EQ(test::to_rows(list), test::to_rows(uniform_list));
+        h.find_neighbors(points.points(), points.radius(), list);
+        EXPECT_EQ(test::to_rows(list), test::to_rows(hierarchical_list));
+        EXPECT_EQ(h.tests(), hierarchical.tests());
     }
 }
 
