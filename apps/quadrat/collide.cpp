@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <optional>
 
 #include "ccd/query_file.hpp"
+#include "io/files.hpp"
 #include "io/mesh.hpp"
 #include "verb.hpp"
 
@@ -22,6 +23,7 @@ struct CollideOptions {
     std::vector<std::string> queries;
     std::string kind = "auto";
     std::string out;
+    std::string vertex_times;
     double distance = 0;
     double tolerance = 1e-6;
     unsigned threads = 1;
@@ -44,12 +46,24 @@ std::string row(const Values& values) {
     return text;
 }
 
-ImpactKind kind_of(const CollideOptions& options, const std::string& file) {
+// Of a file of queries: as told, or by its full path, or the kind that fits its answers better.
+ImpactKind kind_of(const CollideOptions& options, const std::string& file, const std::vector<ccd::FileQuery>& queries) {
     if (options.kind == "edge-edge") return ImpactKind::edge_edge;
     if (options.kind == "vertex-face") return ImpactKind::vertex_face;
-    if (file.find("edge-edge") != std::string::npos) return ImpactKind::edge_edge;
-    if (file.find("vertex-face") != std::string::npos) return ImpactKind::vertex_face;
-    throw UsageError("--queries: the path of " + file + " says neither vertex-face nor edge-edge; add --kind");
+    const std::string path = std::filesystem::absolute(file).string();
+    const std::size_t edges = path.rfind("edge-edge");
+    const std::size_t faces = path.rfind("vertex-face");
+    if (edges != faces)
+        return faces == std::string::npos || (edges != std::string::npos && edges > faces) ? ImpactKind::edge_edge
+                                                                                           : ImpactKind::vertex_face;
+    std::size_t wrong[2] = {};
+    for (const ccd::FileQuery& q : queries) {
+        wrong[0] += (impact_time(ImpactKind::vertex_face, q.start, q.end) <= 1) != q.truth;
+        wrong[1] += (impact_time(ImpactKind::edge_edge, q.start, q.end) <= 1) != q.truth;
+    }
+    if (wrong[0] == wrong[1] && !queries.empty())
+        throw UsageError("--queries: nothing tells whether " + file + " is vertex-face or edge-edge; add --kind");
+    return wrong[1] < wrong[0] ? ImpactKind::edge_edge : ImpactKind::vertex_face;
 }
 
 // The time of each query is the median of several runs over all of them.
@@ -59,9 +73,14 @@ void run_queries(const CollideOptions& options) {
         ccd::FileQuery query;
     };
     std::vector<Entry> entries;
+    std::size_t rounded = 0;
     for (const std::string& file : options.queries) {
-        const ImpactKind kind = kind_of(options, file);
-        for (const ccd::FileQuery& q : ccd::read_query_file(file)) entries.push_back({kind, q});
+        const std::vector<ccd::FileQuery> queries = ccd::read_query_file(file);
+        const ImpactKind kind = kind_of(options, file, queries);
+        for (const ccd::FileQuery& q : queries) {
+            entries.push_back({kind, q});
+            rounded += q.rounded;
+        }
     }
     const ImpactOptions impact{.tolerance = options.tolerance, .min_distance = options.distance};
     constexpr std::size_t runs = 5;
@@ -96,12 +115,11 @@ void run_queries(const CollideOptions& options) {
     };
     const double mean = each.empty() ? 0 : sum / static_cast<double>(each.size());
     if (!options.out.empty()) {
-        std::ofstream file(options.out);
-        file << "query,truth,time\n";
+        io::AtomicFile file(options.out);
+        file.write("query,truth,time\n");
         for (std::size_t i = 0; i < entries.size(); ++i)
-            file << i << (entries[i].query.truth ? ",1," : ",0,") << number(times[i]) << "\n";
-        file.flush();
-        if (!file) throw Error(ErrorKind::cannot_write, "cannot write", {.file = options.out});
+            file.write(std::to_string(i) + (entries[i].query.truth ? ",1," : ",0,") + number(times[i]) + "\n");
+        file.commit();
     }
     if (options.json) {
         const Json json = {{"queries", entries.size()},
@@ -111,13 +129,16 @@ void run_queries(const CollideOptions& options) {
                            {"false_negative", false_negative},
                            {"ns_per_query", mean},
                            {"ns_median", at(0.5)},
-                           {"ns_p999", at(0.999)}};
+                           {"ns_p999", at(0.999)},
+                           {"rounded", rounded}};
         std::printf("%s\n", json.dump(2).c_str());
     } else {
         std::printf("%s queries: %s contacts in truth, %s reported, %s false positives, %s false negatives\n",
                     grouped(entries.size()).c_str(), grouped(truth).c_str(), grouped(reported).c_str(),
                     grouped(false_positive).c_str(), grouped(false_negative).c_str());
         std::printf("%.0f ns per query (median %.0f, 99.9 %% %.0f)\n", mean, at(0.5), at(0.999));
+        if (rounded)
+            std::printf("%s queries have coordinates that are no doubles and were rounded\n", grouped(rounded).c_str());
     }
 }
 
@@ -161,21 +182,31 @@ Json contact_json(const Contact& c) {
 }
 
 void write_contacts(const std::string& path, const ContactList& list) {
-    std::ofstream file(path);
+    io::AtomicFile file(path);
     if (path.ends_with(".json")) {
         Json all = Json::array();
         for (const Contact& c : list) all.push_back(contact_json(c));
-        file << all.dump(1) << '\n';
+        file.write(all.dump(1) + "\n");
     } else {
-        file << "time,kind,mesh_a,mesh_b,feature_a,feature_b,v0,v1,v2,v3,w0,w1,w2,w3,ax,ay,az,bx,by,bz,nx,ny,nz,"
-                "distance\n";
+        file.write(
+            "time,kind,mesh_a,mesh_b,feature_a,feature_b,v0,v1,v2,v3,w0,w1,w2,w3,ax,ay,az,bx,by,bz,nx,ny,nz,"
+            "distance\n");
         for (const Contact& c : list)
-            file << number(c.time) << ',' << kind_names[static_cast<int>(c.kind)] << ',' << row(c.meshes) << ','
-                 << row(c.features) << ',' << row(c.vertices) << ',' << row(c.barycentric) << ',' << row(c.points[0].v)
-                 << ',' << row(c.points[1].v) << ',' << row(c.normal.v) << ',' << number(c.distance) << '\n';
+            file.write(number(c.time) + ',' + kind_names[static_cast<int>(c.kind)] + ',' + row(c.meshes) + ',' +
+                       row(c.features) + ',' + row(c.vertices) + ',' + row(c.barycentric) + ',' + row(c.points[0].v) +
+                       ',' + row(c.points[1].v) + ',' + row(c.normal.v) + ',' + number(c.distance) + '\n');
     }
-    file.flush();
-    if (!file) throw Error(ErrorKind::cannot_write, "cannot write", {.file = path});
+    file.commit();
+}
+
+// The first contact of each vertex; inf without one.
+void write_vertex_times(const std::string& path, const ContactList& list) {
+    io::AtomicFile file(path);
+    file.write("mesh,vertex,time\n");
+    for (std::size_t m = 0; m < list.vertex_times.size(); ++m)
+        for (std::size_t v = 0; v < list.vertex_times[m].size(); ++v)
+            file.write(std::to_string(m) + ',' + std::to_string(v) + ',' + number(list.vertex_times[m][v]) + '\n');
+    file.commit();
 }
 
 void run_meshes(const CollideOptions& options) {
@@ -199,6 +230,7 @@ void run_meshes(const CollideOptions& options) {
                                .executor = executor.get()});
     const double find = timer.lap();
     if (!options.out.empty()) write_contacts(options.out, list);
+    if (!options.vertex_times.empty()) write_vertex_times(options.vertex_times, list);
     if (options.json) {
         Json json = {{"contacts", list.size()},
                      {"candidates", list.candidates},
@@ -231,14 +263,20 @@ void add_collide(CLI::App& app) {
         ->expected(0, 2);
     verb->add_option("--with", options->with, "a second mesh at the start and at the end")->expected(2);
     verb->add_option("--queries", options->queries, "files of single queries with exact answers (.csv)");
-    verb->add_option("--kind", options->kind, "of the queries: vertex-face, edge-edge, or auto by the path");
+    verb->add_option("--kind", options->kind,
+                     "of the queries: vertex-face, edge-edge, or auto: by the path, or by the answers");
     verb->add_option("--distance", options->distance, "contact is being this close or closer (default 0: touching)");
     verb->add_option("--tolerance", options->tolerance, "of the times, as a share of the step (default 1e-6)");
     verb->add_flag("--no-self", options->no_self, "only between the two meshes");
     verb->add_option("--threads", options->threads, "0: one per processor (default 1)");
     verb->add_option("-o,--out", options->out, "contacts, .csv or .json");
+    verb->add_option("--vertex-times", options->vertex_times, "the first contact of each vertex, .csv");
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {
+        if (!(options->distance >= 0 && std::isfinite(options->distance)))
+            throw UsageError("--distance: must be finite and not negative");
+        if (!(options->tolerance >= 1e-9 && options->tolerance <= 1))
+            throw UsageError("--tolerance: must be between 1e-9 and 1");
         if (options->kind != "auto" && options->kind != "vertex-face" && options->kind != "edge-edge")
             throw UsageError("--kind: expected vertex-face, edge-edge or auto");
         if (!options->queries.empty()) {

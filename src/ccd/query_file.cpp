@@ -10,9 +10,11 @@
 namespace quadrat::ccd {
 namespace {
 
-// A decimal number as limbs of 32 bits.
+using Limbs = std::vector<std::uint32_t>;  // of 32 bits, the lowest first, the highest not 0
+
+// A decimal number.
 struct Decimal {
-    std::vector<std::uint32_t> limbs;
+    Limbs limbs;
     bool negative = false;
 };
 
@@ -54,15 +56,71 @@ bool split(const Decimal& d, double& mantissa, int& exponent) {
     return true;
 }
 
-bool quotient(std::string_view n, std::string_view d, double& out) {
+int bit_count(const Limbs& x) {
+    return x.empty() ? 0 : static_cast<int>(32 * x.size()) - std::countl_zero(x.back());
+}
+
+void trim(Limbs& x) {
+    while (!x.empty() && x.back() == 0) x.pop_back();
+}
+
+void double_it(Limbs& x) {
+    std::uint32_t carry = 0;
+    for (std::uint32_t& limb : x) {
+        const std::uint32_t top = limb >> 31;
+        limb = limb << 1 | carry;
+        carry = top;
+    }
+    if (carry) x.push_back(carry);
+}
+
+// x -= y and true if x >= y.
+bool take_away(Limbs& x, const Limbs& y) {
+    if (x.size() < y.size()) return false;
+    if (x.size() == y.size())
+        for (std::size_t i = x.size(); i-- > 0;) {
+            if (x[i] != y[i]) {
+                if (x[i] < y[i]) return false;
+                break;
+            }
+        }
+    std::uint64_t borrow = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::uint64_t d = std::uint64_t{x[i]} - (i < y.size() ? y[i] : 0) - borrow;
+        x[i] = static_cast<std::uint32_t>(d);
+        borrow = d >> 63;
+    }
+    trim(x);
+    return true;
+}
+
+// n / d to the nearest double, by long division: 62 bits of the quotient, the last one set if something remains.
+double nearest(Limbs n, Limbs d, bool& rounded) {
+    const int shift = bit_count(n) - bit_count(d);
+    for (int i = 0; i < shift; ++i) double_it(d);
+    for (int i = 0; i < -shift; ++i) double_it(n);
+    std::uint64_t q = 0;
+    for (int i = 0; i < 62; ++i) {  // d / 2 < n < 2 d: the first bit may be 0
+        q = q << 1 | (take_away(n, d) ? 1u : 0u);
+        double_it(n);
+    }
+    if (!n.empty()) q |= 1;
+    rounded |= !n.empty() || static_cast<std::uint64_t>(static_cast<double>(q)) != q;
+    return std::ldexp(static_cast<double>(q), shift - 61);
+}
+
+bool quotient(std::string_view n, std::string_view d, double& out, bool& rounded) {
     Decimal a, b;
     if (!parse(n, a) || !parse(d, b) || b.limbs.empty()) return false;
+    const double sign = a.negative != b.negative ? -1 : 1;
     double x = 0, y = 0;
     int ex = 0, ey = 0;
-    if (!split(a, x, ex) || !split(b, y, ey)) return false;
-    if (std::fmod(x, y) != 0) return false;  // y is odd: what it does not divide is no double
-    const double q = x / y;
-    out = std::ldexp(a.negative != b.negative ? -q : q, ex - ey);
+    // y is odd: what it does not divide is no double.
+    if (split(a, x, ex) && split(b, y, ey) && std::fmod(x, y) == 0) {
+        out = std::ldexp(sign * (x / y), ex - ey);
+    } else {
+        out = sign * nearest(a.limbs, b.limbs, rounded);
+    }
     return std::isfinite(out);
 }
 
@@ -94,9 +152,10 @@ std::vector<FileQuery> parse_queries(std::string_view text) {
         if (count != 7)
             throw Error(ErrorKind::bad_format, "expected 7 columns, found " + std::to_string(count), {.line = line});
         Vec3d p;
+        if (row == 0) q.rounded = false;
         for (std::size_t k = 0; k < 3; ++k)
-            if (!quotient(field[2 * k], field[2 * k + 1], p[static_cast<int>(k)]))
-                throw Error(ErrorKind::bad_format, "not a quotient of integers that is a double",
+            if (!quotient(field[2 * k], field[2 * k + 1], p[static_cast<int>(k)], q.rounded))
+                throw Error(ErrorKind::bad_format, "not a quotient of integers, or too large for a double",
                             {.column = 2 * k, .line = line});
         if (field[6] != "0" && field[6] != "1")
             throw Error(ErrorKind::bad_format, "the truth must be 0 or 1", {.column = 6, .line = line});

@@ -1,6 +1,7 @@
 // Files of continuous collision queries with their exact answers: eight rows a query (four points at the start, then at
-// the end), columns x-numerator, x-denominator, y.., z.., truth. Each quotient is exactly a double; numerators and
-// denominators may be longer than 64 bits. Used by the command line, tests and benchmarks.
+// the end), columns x-numerator, x-denominator, y.., z.., truth. Numerators and denominators may be longer than 64
+// bits. Quotients that are no doubles are rounded to the nearest one, and the query says so. Used by the command line,
+// tests and benchmarks.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>
@@ -16,6 +17,7 @@ struct FileQuery {
     FourPoints start;
     FourPoints end;
     bool truth = false;
+    bool rounded = false;  ///< a coordinate is no double: the truth may be that of slightly different points
     std::size_t line = 0;  ///< of its first row, from 1
 };
 

@@ -1,35 +1,82 @@
-"""Plots figure3.csv and loads.csv as figure3.png and figure4.png: plot.py OUT_DIR"""
+"""Tables on stdout (and tables.md) and plots of figure3.csv, figure4.csv and loads.csv: plot.py OUT_DIR"""
 import csv
 import sys
+
+out = sys.argv[1]
+
+
+def read(name):
+    return list(csv.DictReader(open(f"{out}/{name}.csv")))
+
+
+rows, loads, fullest = read("figure3"), read("figure4"), read("loads")
+scenes = list(dict.fromkeys(r["scene"] for r in rows))
+groups = ("1", "2", "3", "4", "8")
+
+
+def table(title, head, lines):
+    text = f"{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}\n"
+    return text + "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines) + "\n"
+
+
+def pick(scene, order, **want):
+    found = [r for r in rows if r["scene"] == scene and r["order"] == order and all(r[k] == v for k, v in want.items())]
+    return sorted(found, key=lambda r: (float(r["voxel_share"]), int(r["group_size"])))
+
+
+def name(scene):
+    return f"{scene}, {next(r['triangles'] for r in rows if r['scene'] == scene)}"
+
+
+shares = [r["voxel_share"] for r in pick(scenes[0], "mixed", group_size="3")]
+text = ""
+for order in ("mixed", "by_cell"):
+    text += table(f"Figure 3: ms against voxels / triangles, groups of 3, order {order}", ["scene", *shares],
+                  [[name(s), *(r["ms"] for r in pick(s, order, group_size="3"))] for s in scenes])
+text += table("Figure 3: thousands of pairs of entries compared, groups of 3, order mixed", ["scene", *shares],
+              [[name(s), *(int(r["compared"]) // 1000 for r in pick(s, "mixed", group_size="3"))] for s in scenes])
+text += table("Ablation: ms against group size, voxels = triangles / 5, order mixed", ["scene", *groups],
+              [[name(s), *(r["ms"] for r in pick(s, "mixed", voxel_share="0.20"))] for s in scenes])
+for what in ("max_load", "over_150", "deviation"):
+    text += table(f"Figure 4: {what} of voxels against group size", ["scene", *groups],
+                  [[name(s), *(r[what] for r in loads if r["scene"] == s)] for s in scenes])
+print(text)
+open(f"{out}/tables.md", "w").write(text)
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-out = sys.argv[1]
-rows = list(csv.DictReader(open(f"{out}/figure3.csv")))
-scenes = list(dict.fromkeys(r["scene"] for r in rows))
-fig, axes = plt.subplots(1, len(scenes), figsize=(4 * len(scenes), 3))
+fig, axes = plt.subplots(1, len(scenes), figsize=(4 * len(scenes), 3.2))
 for ax, scene in zip(axes, scenes):
     for order in ("mixed", "by_cell"):
-        pick = [r for r in rows if r["scene"] == scene and r["group_size"] == "3" and r["order"] == order]
-        ax.plot([100 * float(r["voxel_share"]) for r in pick], [float(r["ms"]) for r in pick], "o-", label=order)
-    ax.set_title(f"{scene} ({pick[0]['triangles']})")
-    ax.set_xlabel("voxels, % of triangles")
+        line = pick(scene, order, group_size="3")
+        ax.plot([100 * float(r["voxel_share"]) for r in line], [float(r["ms"]) for r in line], "o-", label=order)
+    ax.axvline(20, color="grey", lw=0.8, ls=":")
+    ax.set_title(f"{name(scene)} triangles", fontsize=10)
+    ax.set_xlabel("voxels, % of triangles (dotted: the paper's optimum)", fontsize=8)
     ax.set_ylabel("ms")
     ax.set_ylim(bottom=0)
 axes[0].legend()
 fig.tight_layout()
 fig.savefig(f"{out}/figure3.png", dpi=80)
 
-rows = [r for r in csv.DictReader(open(f"{out}/loads.csv")) if r["scene"] == "14 tori"]
-fig, ax = plt.subplots(figsize=(6, 3))
-for group in ("1", "3", "4", "8"):
-    pick = [r for r in rows if r["group_size"] == group]
-    ax.plot([int(r["rank"]) for r in pick], [int(r["load"]) for r in pick], label=f"group size {group}")
-ax.set_xlabel("voxel, fullest first (14 tori)")
-ax.set_ylabel("triangles")
-ax.legend()
+fig, (left, right) = plt.subplots(1, 2, figsize=(11, 3.4))
+for group in groups:
+    line = [r for r in fullest if r["scene"] == "14 tori" and r["group_size"] == group]
+    left.plot([int(r["rank"]) + 1 for r in line], [int(r["load"]) for r in line], label=f"group size {group}")
+left.axhline(150, color="grey", lw=0.8, ls=":")
+left.set_xlabel("voxel, fullest first (14 tori; dotted: 150)")
+left.set_ylabel("triangles")
+left.legend()
+for scene in scenes:
+    base = float(pick(scene, "mixed", voxel_share="0.20", group_size="1")[0]["ms"])
+    right.plot(range(len(groups)), [float(r["ms"]) / base for r in pick(scene, "mixed", voxel_share="0.20")], "o-", label=scene)
+right.set_xticks(range(len(groups)), groups)
+right.set_xlabel("group size")
+right.set_ylabel("time / time without groups (mixed order)")
+right.set_ylim(bottom=0)
+right.legend()
 fig.tight_layout()
 fig.savefig(f"{out}/figure4.png", dpi=80)
