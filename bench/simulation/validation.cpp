@@ -144,7 +144,7 @@ int drop() {
 
 int energy() {
     Scene s = disc(0.1, 0.0025);
-    for (const Vec3d& x : s.particles[0].positions) s.particles[0].velocities.push_back({{-5 * x[1], 5 * x[0], 0}});
+    for (const Vec3d& x : s.particles[0].positions) s.particles[0].velocities.push_back({{5 * x[0], -5 * x[1], 0}});
     s.phases[0].artificial_viscosity = 0;
     Simulation run(s);
     std::printf("t,energy,momentum_x,momentum_y,mass\n");

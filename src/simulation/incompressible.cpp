@@ -15,6 +15,9 @@
 namespace quadrat::simulation {
 namespace {
 
+// Of Jacobi. Measured: with 0.7 a dam break of 3200 particles throws up fast spray and takes 2.7 times the steps.
+constexpr float relaxation = 0.5f;
+
 class Solver {
   public:
     explicit Solver(State& s) : s_(s), n_(s.p.size()), loop_(pair_loop(s)) {
@@ -192,7 +195,7 @@ class Solver {
             const float momentum = age > 1 ? (age - 1) / (age + 2) : 0;
             for_all([&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i) {
-                    const float next = std::max(kappa[i] + 0.5f * rate_[i], 0.0f);
+                    const float next = std::max(kappa[i] + relaxation * rate_[i], 0.0f);
                     kappa[i] = std::max(next + momentum * (next - last_[i]), 0.0f);
                     last_[i] = next;
                 }

@@ -212,7 +212,7 @@ void derive_constants(State& s) {
     s.expected_speed = c.expected_speed;
     if (s.expected_speed == 0) s.expected_speed = std::sqrt(2 * norm(c.gravity) * fall_height(c)) + given_speed(c);
     if (s.expected_speed == 0) s.expected_speed = 1;
-    s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.6 : 0.25;
+    s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.8 : 0.25;
     s.largest_step = c.stepping.largest > 0 ? c.stepping.largest : c.frame_interval;
     s.number_density = s.same_support = true;
     s.tension = false;

@@ -152,7 +152,7 @@ struct SceneCloth {
 struct Stepping {
     StepKind kind = StepKind::courant;
     double fixed = 0;    ///< seconds, with StepKind::fixed
-    double courant = 0;  ///< alpha of eq. 12 in terms of half the support; 0: 0.25, incompressible 0.6
+    double courant = 0;  ///< alpha of eq. 12 in terms of half the support; 0: 0.25, incompressible 0.8
     double largest = 0;  ///< no step is longer, seconds; 0: the frame interval
 };
 
