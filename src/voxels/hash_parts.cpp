@@ -135,7 +135,40 @@ PerfectHash<D, E> PerfectHash<D, E>::from_parts(const Shape& shape, std::shared_
     for (int a = 0; a < E; ++a) h.buckets_ *= shape.offset[a];
     h.offsets_ = std::move(offsets);
     h.offsets_bytes_ = offsets_bytes;
+    h.make_axis_tables();
     return h;
+}
+
+template <int D, int E>
+void PerfectHash<D, E>::make_axis_tables() {
+    if (linear_ || bits_ != 8) return;
+    std::size_t shares = 0, sums = 0;
+    for (int a = 0; a < E; ++a) {
+        if (scale_[a] != 1) return;
+        shares += extent_[a];
+        sums += table_[a].divisor + 255;
+    }
+    if (shares == 0 || shares * 8 + sums * 4 > offsets_bytes_) return;
+    std::shared_ptr<std::uint64_t> tables(new std::uint64_t[shares + (sums + 1) / 2],
+                                          std::default_delete<std::uint64_t[]>());
+    std::uint64_t* share = tables.get();
+    auto* slot = reinterpret_cast<std::uint32_t*>(share + shares);
+    std::uint32_t bucket_stride = 1, slot_stride = 1, first = 0, next = 0;
+    axis_.shares = share;
+    axis_.slots = slot;
+    for (int a = 0; a < E; ++a) {
+        axis_.start[a] = next;
+        for (std::uint32_t x = 0; x < extent_[a]; ++x)
+            share[next++] = std::uint64_t{offset_[a].remainder(x)} * bucket_stride |
+                            std::uint64_t{first + table_[a].remainder(x)} << 32;
+        for (std::uint32_t t = 0; t < table_[a].divisor + 255; ++t)
+            slot[first + t] = t % table_[a].divisor * slot_stride;
+        first += table_[a].divisor + 255;
+        bucket_stride *= offset_[a].divisor;
+        slot_stride *= table_[a].divisor;
+    }
+    axis_.owner = std::move(tables);
+    tabled_ = true;
 }
 
 template <int D, int E>
@@ -174,6 +207,7 @@ double coherence(const PerfectHash<D, E>& hash, std::span<const Voxel<D>> positi
 
 #define QUADRAT_INSTANTIATE(D, E)                                                                                 \
     template PerfectHash<D, E>::Place PerfectHash<D, E>::place_linear(const std::array<std::uint32_t, D>&) const; \
+    template void PerfectHash<D, E>::make_axis_tables();                                                          \
     template bool PerfectHash<D, E>::unique_tags() const;                                                         \
     template std::array<std::uint32_t, D> PerfectHash<D, E>::position(const Place&) const;                        \
     template PerfectHash<D, E>::Shape PerfectHash<D, E>::shape() const;                                           \

@@ -8,6 +8,7 @@
 #include "base/parallel.hpp"
 #include "voxels/coherent.hpp"
 #include "voxels/domain.hpp"
+#include "voxels/memory.hpp"
 #include "voxels/placement.hpp"
 #include "voxels/trial.hpp"
 
@@ -233,7 +234,7 @@ class Builder {
         const Shape& s = found.trial->shape();
         voxels::finish_offsets(found.trial->buckets(), s.offset[0], found.offsets);
         const std::size_t bytes = Hash::offsets_size(s);
-        std::shared_ptr<std::uint8_t> packed(new std::uint8_t[bytes](), std::default_delete<std::uint8_t[]>());
+        std::shared_ptr<std::uint8_t> packed = voxels::zeroed(bytes);
         const int width = s.bits * E;
         for (std::size_t q = 0; q < found.offsets.size(); ++q) {
             const Triple o = found.offsets[q];
@@ -279,7 +280,7 @@ PerfectHash<D, E> PerfectHash<D, E>::build(std::span<const Voxel<D>> positions, 
         if (E != D)
             for (int a = 0; a < E; ++a) s.m0[a][a] = s.m1[a][a] = s.linear = 1;
         const std::size_t bytes = offsets_size(s);
-        return from_parts(s, {new std::uint8_t[bytes](), std::default_delete<std::uint8_t[]>()}, bytes);
+        return from_parts(s, voxels::zeroed(bytes), bytes);
     }
     PerfectHashReport& out = report ? *report : unused;
     PerfectHash hash = Builder<D, E>(positions, options).build(out);

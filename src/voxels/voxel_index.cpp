@@ -3,7 +3,9 @@
 
 #include <quadrat/error.hpp>
 
+#include "voxels/batch.hpp"
 #include "voxels/encode.hpp"
+#include "voxels/memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +28,7 @@ const char* name(Encoding encoding) {
 }
 
 Buffer Buffer::zeros(std::size_t bytes) {
-    return {std::shared_ptr<std::uint8_t>(new std::uint8_t[bytes](), std::default_delete<std::uint8_t[]>()), bytes};
+    return {voxels::zeroed(bytes), bytes};
 }
 
 namespace {
@@ -134,10 +136,24 @@ void VoxelIndex<D>::settle() {
         values_ = 0;
         extent_ = {};
     }
+    fast_ = Fast::none;
+    if (hash_.tabled() && mode_ == Mode::constrained) fast_ = Fast::constrained;
+    if (hash_.tabled() && mode_ == Mode::bucket_tag) fast_ = Fast::bucket_tag;
+    if (mode_ == Mode::brick) fast_ = Fast::brick;
+    Local start{};
+    if (fast_ == Fast::brick) start = brick_phase_;
+    if (fast_ == Fast::constrained || fast_ == Fast::bucket_tag) start = hash_.table_starts();
+    box_ = DomainBox<D>(origin_, extent_, start);
 }
 
+// The paths that find() does not inline.
 template <int D>
-std::uint32_t VoxelIndex<D>::find_other(const Local& local) const {
+std::uint32_t VoxelIndex<D>::find_local(const Local& local) const {
+    if (mode_ == Mode::constrained) return hash_.place(local).slot;
+    if (mode_ == Mode::bucket_tag) {
+        const auto place = hash_.place(local);
+        return has_tag(place.slot, place.bucket) ? place.slot : absent;
+    }
     if (mode_ == Mode::bits) {
         const std::uint64_t k = linear(local);
         const std::uint8_t* words = bit_buffer_.data.get();
@@ -163,6 +179,42 @@ std::uint32_t VoxelIndex<D>::find_other(const Local& local) const {
     if (mode_ == Mode::position_tag) return tag == position_tag(local) ? slot : absent;
     const std::uint32_t h = voxels::hash_local<D>(local, static_cast<std::uint32_t>(tag & 255));
     return h == tag >> 8 ? slot : absent;
+}
+
+template <int D>
+void VoxelIndex<D>::find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out, const void* values,
+                         std::size_t value_bytes) const {
+    if (p.size() != out.size())
+        throw Error(ErrorKind::bad_shape, "positions and results differ in number: " + std::to_string(p.size()) +
+                                              " and " + std::to_string(out.size()));
+    using Check = voxels::BatchIndex::Check;
+    const bool known = mode_ == Mode::constrained || mode_ == Mode::bucket_tag || mode_ == Mode::brick;
+    if (!known || entries_ == 0 || !hash_.identity() || hash_.offset_bits() != 8) {
+        for (std::size_t i = 0; i < p.size(); ++i) out[i] = find(p[i]);
+        return;
+    }
+    voxels::BatchIndex x;
+    x.check = mode_ == Mode::brick ? Check::bricks : mode_ == Mode::bucket_tag ? Check::tags : Check::none;
+    x.brick_shift = mode_ == Mode::brick ? brick_shift : 0;
+    for (int a = 0; a < 3; ++a) {
+        x.offset_size[a] = a < D ? hash_.offset_size(a) : 1;
+        x.table_size[a] = a < D ? hash_.table_size(a) : 1;
+        if (a >= D) continue;
+        x.origin[a] = static_cast<std::uint32_t>(origin_[a]);
+        x.extent[a] = extent_[static_cast<std::size_t>(a)];
+        x.phase[a] = mode_ == Mode::brick ? brick_phase_[static_cast<std::size_t>(a)] : 0;
+        x.scale[a] = hash_.scale(a);
+    }
+    x.slots = hash_.slots();
+    x.offsets = hash_.offsets().data();
+    x.tags = mode_ == Mode::brick ? bricks_ : tags_;
+    x.tag_bits = tag_bits_;
+    x.tag_mask = tag_mask_;
+    x.brick_stride = brick_stride_;
+    x.values = values_;
+    x.data = static_cast<const std::uint8_t*>(values);
+    x.data_bytes = value_bytes;
+    voxels::find_batch<D>(x, reinterpret_cast<const std::int32_t*>(p.data()), p.size(), out.data());
 }
 
 template <int D>
@@ -241,7 +293,7 @@ void VoxelIndex<D>::visit(Fn&& fn) const {
     std::uint32_t rank = 0;
     for (std::uint64_t k = 0; k < cells; ++k) {
         if (mode_ == Mode::position_hash) {
-            if (const std::uint32_t s = find_other(local); s != absent) give(local, s);
+            if (const std::uint32_t s = find_local(local); s != absent) give(local, s);
         } else if (bit_buffer_.data.get()[k >> 3] >> (k & 7) & 1) {
             give(local, mode_ == Mode::bits ? rank++ : hash_.place(local).slot);
         }

@@ -285,53 +285,12 @@ void VoxelIndex<D>::build_bits(std::span<const Voxel<D>> positions) {
     }
 }
 
-// In blocks, so that the reads of many lookups are under way at once: buckets, then slots, then tags.
-template <int D>
-void VoxelIndex<D>::find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out) const {
-    if (p.size() != out.size())
-        throw Error(ErrorKind::bad_shape, "positions and results differ in number: " + std::to_string(p.size()) +
-                                              " and " + std::to_string(out.size()));
-    constexpr std::size_t block = 64;
-    typename PerfectHash<D>::Place place[block];
-    Local local[block];
-    for (std::size_t begin = 0; begin < p.size(); begin += block) {
-        const std::size_t count = std::min(block, p.size() - begin);
-        if (mode_ != Mode::bucket_tag && mode_ != Mode::constrained) {
-            for (std::size_t i = 0; i < count; ++i) out[begin + i] = find(p[begin + i]);
-            continue;
-        }
-        std::uint64_t inside = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            bool in = true;
-            for (int a = 0; a < D; ++a) {
-                const std::uint32_t x =
-                    static_cast<std::uint32_t>(p[begin + i][a]) - static_cast<std::uint32_t>(origin_[a]);
-                in &= x < extent_[a];
-                local[i][a] = x;
-            }
-            for (int a = 0; a < D; ++a) local[i][a] = in ? local[i][a] : 0;
-            inside |= std::uint64_t{in} << i;
-            hash_.prefetch(local[i]);
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            place[i] = hash_.place(local[i]);
-            if (mode_ == Mode::bucket_tag) __builtin_prefetch(tags_ + (std::uint64_t{place[i].slot} * tag_bits_ >> 3));
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            bool there = inside >> i & 1;
-            if (mode_ == Mode::bucket_tag) there = there && tag_at(place[i].slot) == place[i].bucket;
-            out[begin + i] = there ? place[i].slot : absent;
-        }
-    }
-}
-
 #define QUADRAT_INSTANTIATE(D)                                                                                     \
     template std::uint64_t voxels::count_bricks<D>(std::span<const Voxel<D>>);                                     \
     template void VoxelIndex<D>::encode(std::span<const Voxel<D>>, Encoding);                                      \
     template void VoxelIndex<D>::encode_position_hash(std::span<const Voxel<D>>);                                  \
     template void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>>, const VoxelOptions&, PerfectHashReport*); \
-    template void VoxelIndex<D>::build_bits(std::span<const Voxel<D>>);                                            \
-    template void VoxelIndex<D>::find(std::span<const Voxel<D>>, std::span<std::uint32_t>) const
+    template void VoxelIndex<D>::build_bits(std::span<const Voxel<D>>)
 QUADRAT_INSTANTIATE(2);
 QUADRAT_INSTANTIATE(3);
 #undef QUADRAT_INSTANTIATE

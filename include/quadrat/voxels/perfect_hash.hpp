@@ -106,9 +106,13 @@ class PerfectHash {
     /// Where a position of the domain (relative to its corner) goes; two positions of the set never share a slot.
     [[nodiscard]] Place place(const std::array<std::uint32_t, D>& local) const {
         if constexpr (D == E) {
+            if (tabled_) {
+                std::array<std::uint32_t, D> at;
+                for (int a = 0; a < D; ++a) at[a] = local[a] + axis_.start[a];
+                return place_by_tables(at);
+            }
             if (!linear_) {
-                std::uint32_t bucket = offset_[E - 1].remainder(local[E - 1]);
-                for (int a = E - 2; a >= 0; --a) bucket = bucket * offset_[a].divisor + offset_[a].remainder(local[a]);
+                const std::uint32_t bucket = divided_bucket(local);
                 const std::uint64_t phi = offset_at(bucket);
                 std::uint32_t slot = 0;
                 for (int a = E - 1; a >= 0; --a)
@@ -119,12 +123,24 @@ class PerfectHash {
         return place_linear(local);
     }
 
-    /// Starts loading the offset that place() will need; only a hint.
-    void prefetch(const std::array<std::uint32_t, D>& local) const {
-        if (linear_) return;
-        std::uint32_t bucket = offset_[E - 1].remainder(local[E - 1]);
-        for (int a = E - 2; a >= 0; --a) bucket = bucket * offset_[a].divisor + offset_[a].remainder(local[a]);
-        __builtin_prefetch(offsets_.get() + (std::uint64_t{bucket} * entry_bits_ >> 3));
+    /// True if place_by_tables() may be called.
+    [[nodiscard]] bool tabled() const { return tabled_; }
+    /// Where the entries of each axis begin in the tables.
+    [[nodiscard]] const std::array<std::uint32_t, D>& table_starts() const { return axis_.start; }
+    /// The same as place() of at - table_starts(), without a multiplication: each coordinate has its share of the
+    /// bucket in a table, and each sum of h0 and an offset its share of the slot.
+    [[nodiscard]] Place place_by_tables(const std::array<std::uint32_t, D>& at) const {
+        std::uint32_t bucket = 0, slot = 0;
+        const std::uint32_t* share[E];
+        for (int a = 0; a < E; ++a) {
+            const std::uint64_t both = axis_.shares[at[a]];  // one load
+            bucket += static_cast<std::uint32_t>(both);
+            share[a] = axis_.slots + (both >> 32);
+        }
+        // Little waits for the offset: what does fills the processor's scheduler.
+        const std::uint8_t* phi = offsets_.get() + std::size_t{bucket} * E;
+        for (int a = 0; a < E; ++a) slot += share[a][phi[a]];
+        return {slot, bucket};
     }
 
     [[nodiscard]] std::uint32_t slots() const { return slots_; }
@@ -177,6 +193,12 @@ class PerfectHash {
     [[nodiscard]] static std::size_t offsets_size(const Shape& shape);
 
   private:
+    [[nodiscard]] std::uint32_t divided_bucket(const std::array<std::uint32_t, D>& local) const {
+        std::uint32_t bucket = offset_[E - 1].remainder(local[E - 1]);
+        for (int a = E - 2; a >= 0; --a) bucket = bucket * offset_[a].divisor + offset_[a].remainder(local[a]);
+        return bucket;
+    }
+    void make_axis_tables();
     [[nodiscard]] Place place_linear(const std::array<std::uint32_t, D>& local) const;
     [[nodiscard]] std::uint64_t offset_at(std::uint32_t bucket) const {
         const std::uint64_t bit = std::uint64_t{bucket} * entry_bits_;
@@ -197,6 +219,15 @@ class PerfectHash {
     std::uint32_t entry_bits_ = 8 * E;
     int bits_ = 8;
     bool linear_ = false;
+    // The tables exist only for offsets of 8 bits in steps of one, and where they are smaller than the offset table.
+    struct AxisTables {
+        const std::uint64_t* shares = nullptr;  // of x: (x mod r) * stride | place of x mod m in `slots` << 32
+        const std::uint32_t* slots = nullptr;   // for each axis and t < m + 255: (t mod m) * stride
+        std::array<std::uint32_t, D> start = {};
+        std::shared_ptr<const std::uint64_t> owner;
+    };
+    bool tabled_ = false;
+    AxisTables axis_;
     std::uint32_t slots_ = 0, buckets_ = 0, entries_ = 0;
     std::shared_ptr<const std::uint8_t> offsets_;
     std::size_t offsets_bytes_ = 0;

@@ -137,14 +137,8 @@ class SparseVoxels {
     }
 
     /// The value at p, or null. A pointer stays valid as long as this object; writing through it keeps the structure.
-    [[nodiscard]] const T* find(const Voxel<D>& p) const {
-        const std::uint32_t at = grid_.index.find(p);
-        return at == VoxelIndex<D>::absent ? nullptr : values_ + at;
-    }
-    [[nodiscard]] T* find(const Voxel<D>& p) {
-        const std::uint32_t at = grid_.index.find(p);
-        return at == VoxelIndex<D>::absent ? nullptr : values_ + at;
-    }
+    [[nodiscard]] const T* find(const Voxel<D>& p) const { return pointer(grid_.index.find(p)); }
+    [[nodiscard]] T* find(const Voxel<D>& p) { return pointer(grid_.index.find(p)); }
     /// The value at p, or `background`.
     [[nodiscard]] T at(const Voxel<D>& p, const T& background = T{}) const {
         const std::uint32_t k = grid_.index.find(p);
@@ -157,9 +151,7 @@ class SparseVoxels {
         std::uint32_t places[block];
         for (std::size_t begin = 0; begin < p.size(); begin += block) {
             const std::size_t count = std::min(block, p.size() - begin);
-            grid_.index.find(p.subspan(begin, count), std::span(places, count));
-            for (std::size_t i = 0; i < count; ++i)
-                if (places[i] != VoxelIndex<D>::absent) __builtin_prefetch(values_ + places[i]);
+            grid_.index.find(p.subspan(begin, count), std::span(places, count), values_, sizeof(T));
             for (std::size_t i = 0; i < count; ++i)
                 out[begin + i] = places[i] == VoxelIndex<D>::absent ? background : values_[places[i]];
         }
@@ -199,6 +191,13 @@ class SparseVoxels {
     }
 
   private:
+    [[nodiscard]] T* pointer(std::uint32_t at) const {
+        if (at == VoxelIndex<D>::absent) return nullptr;
+        T* value = values_ + at;
+        if (!value) __builtin_unreachable();  // so that the caller's test for null costs nothing here
+        return value;
+    }
+
     VoxelGrid<D> grid_;
     T* values_ = nullptr;
 };

@@ -12,6 +12,7 @@
 // decides.
 #pragma once
 
+#include <quadrat/voxels/domain_box.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
 #include <bit>
@@ -80,24 +81,28 @@ class VoxelIndex {
 
     /// The place of p's value, or `absent`. Any p may be asked for, unless the encoding is constrained.
     [[nodiscard]] std::uint32_t find(const Voxel<D>& p) const {
-        Local local;
-        bool in = true;
-        for (int a = 0; a < D; ++a) {
-            local[a] = static_cast<std::uint32_t>(p[a]) - static_cast<std::uint32_t>(origin_[a]);
-            in &= local[a] < extent_[a];
+        Local at;
+        if (!box_.locate(p, at)) return absent;
+        // The fast paths are short, so that they are inlined and many lookups fit into the processor's window.
+        if (fast_ == Fast::constrained) {
+            const std::uint32_t slot = hash_.place_by_tables(at).slot;
+            if (slot == absent) __builtin_unreachable();  // slots are fewer
+            return slot;
         }
-        if (!in) return absent;
-        if (mode_ == Mode::bucket_tag) {
-            const auto place = hash_.place(local);
-            return tag_at(place.slot) == place.bucket ? place.slot : absent;
+        if (fast_ == Fast::bucket_tag) {
+            const auto place = hash_.place_by_tables(at);
+            if (place.slot == absent) __builtin_unreachable();
+            return has_tag(place.slot, place.bucket) ? place.slot : absent;
         }
-        if (mode_ == Mode::constrained) return hash_.place(local).slot;
-        if (mode_ == Mode::brick) return find_in_brick(local);
-        return find_other(local);
+        if (fast_ == Fast::brick) return find_in_brick(at);
+        return find_local(at);
     }
 
     /// out[i] = find(p[i]); several times faster where memory is slow, since many reads are under way at once.
-    void find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out) const;
+    void find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out) const { find(p, out, nullptr, 0); }
+    /// The same; starts loading the values that were found from an array of values of `value_bytes` each.
+    void find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out, const void* values,
+              std::size_t value_bytes) const;
 
     /// How many values a channel holds: entries(), or the slots of the table in the voxel layout.
     [[nodiscard]] std::uint32_t values() const { return values_; }
@@ -154,20 +159,29 @@ class VoxelIndex {
         position_hash
     };
 
+    enum class Fast : std::uint8_t { none, constrained, bucket_tag, brick };
+
     [[nodiscard]] std::uint64_t tag_at(std::uint32_t slot) const {
         const std::uint64_t bit = std::uint64_t{slot} * tag_bits_;
         std::uint64_t word;
         std::memcpy(&word, tags_ + (bit >> 3), 8);
         return word >> (bit & 7) & tag_mask_;
     }
-    // A brick: mask (8 bytes), values before it (4), bucket (brick_stride_ - 12).
-    [[nodiscard]] std::uint32_t find_in_brick(const Local& local) const {
+    /// tag_at(slot) == tag, with as little as possible after the load.
+    [[nodiscard]] bool has_tag(std::uint32_t slot, std::uint64_t tag) const {
+        const std::uint64_t bit = std::uint64_t{slot} * tag_bits_, shift = bit & 7;
+        std::uint64_t word;
+        std::memcpy(&word, tags_ + (bit >> 3), 8);
+        return ((word ^ tag << shift) & tag_mask_ << shift) == 0;
+    }
+    // A brick: mask (8 bytes), values before it (4), bucket (brick_stride_ - 12). `moved` is the position from the
+    // corner of the first brick.
+    [[nodiscard]] std::uint32_t find_in_brick(const Local& moved) const {
         Local brick;
         std::uint32_t bit = 0;
         for (int a = D - 1; a >= 0; --a) {
-            const std::uint32_t moved = local[a] + brick_phase_[a];
-            brick[a] = moved >> brick_shift;
-            bit = bit << brick_shift | (moved & ((1u << brick_shift) - 1));
+            brick[a] = moved[a] >> brick_shift;
+            bit = bit << brick_shift | (moved[a] & ((1u << brick_shift) - 1));
         }
         const auto place = hash_.place(brick);
         const std::uint8_t* record = bricks_ + std::size_t{place.slot} * brick_stride_;
@@ -179,7 +193,7 @@ class VoxelIndex {
                                  static_cast<std::uint32_t>(std::popcount(mask & ((std::uint64_t{1} << bit) - 1)));
         return at < values_ ? at : absent;
     }
-    [[nodiscard]] std::uint32_t find_other(const Local& local) const;
+    [[nodiscard]] std::uint32_t find_local(const Local& local) const;
     [[nodiscard]] std::uint64_t position_tag(const Local& local) const {
         std::uint64_t t = 0;
         for (int a = D - 1; a >= 0; --a) t = t << axis_bits_[a] | local[a];
@@ -208,6 +222,8 @@ class VoxelIndex {
     Local brick_phase_ = {};  // origin modulo the brick
     Voxel<D> origin_ = {};
     Mode mode_ = Mode::empty;
+    Fast fast_ = Fast::none;
+    DomainBox<D> box_;
     Layout layout_ = Layout::voxel;
     Encoding encoding_ = Encoding::bucket_tag;
     std::uint32_t entries_ = 0, values_ = 0;
