@@ -11,6 +11,10 @@
 #include "io/png.hpp"
 #include "verb.hpp"
 
+#if QUADRAT_HAS_OPENVDB
+#include "openvdb/read_vdb.hpp"
+#endif
+
 namespace quadrat::cli {
 namespace {
 
@@ -164,6 +168,13 @@ VoxelSource read_voxel_source(const SourceOptions& options) {
         source = from_png(options);
     } else if (ending == ".obj" || (ending == ".ply" && options.resolution != 0)) {
         source = from_mesh(options);
+    } else if (ending == ".vdb") {
+#if QUADRAT_HAS_OPENVDB
+        source = read_vdb(options.input);
+#else
+        throw Error(ErrorKind::unsupported, "this build cannot read OpenVDB files (QUADRAT_WITH_OPENVDB)",
+                    {.file = options.input});
+#endif
     } else if (ending == ".ply") {
         throw UsageError("--resolution is needed for a mesh or point cloud");
     } else {

@@ -3,6 +3,7 @@
 
 #include <quadrat/voxels/blocks.hpp>
 #include <quadrat/voxels/glsl.hpp>
+#include <quadrat/voxels/hidden_bit.hpp>
 #include <quadrat/voxels/mipmaps.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 #include <quadrat/voxels/qvox.hpp>

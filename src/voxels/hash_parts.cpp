@@ -155,12 +155,12 @@ void PerfectHash<D, E>::make_axis_tables() {
     auto* slot = reinterpret_cast<std::uint32_t*>(share + shares);
     std::uint32_t bucket_stride = 1, slot_stride = 1, first = 0, next = 0;
     axis_.shares = share;
-    axis_.slots = slot;
+    axis_.slots = reinterpret_cast<const std::uint8_t*>(slot);
     for (int a = 0; a < E; ++a) {
         axis_.start[a] = next;
         for (std::uint32_t x = 0; x < extent_[a]; ++x)
             share[next++] = std::uint64_t{offset_[a].remainder(x)} * bucket_stride |
-                            std::uint64_t{first + table_[a].remainder(x)} << 32;
+                            (std::uint64_t{first} + table_[a].remainder(x)) << 34;
         for (std::uint32_t t = 0; t < table_[a].divisor + 255; ++t)
             slot[first + t] = t % table_[a].divisor * slot_stride;
         first += table_[a].divisor + 255;

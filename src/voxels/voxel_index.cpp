@@ -148,7 +148,7 @@ void VoxelIndex<D>::settle() {
 
 // The paths that find() does not inline.
 template <int D>
-std::uint32_t VoxelIndex<D>::find_local(const Local& local) const {
+std::uint32_t VoxelIndex<D>::find_local(Local local) const {
     if (mode_ == Mode::constrained) return hash_.place(local).slot;
     if (mode_ == Mode::bucket_tag) {
         const auto place = hash_.place(local);

@@ -131,15 +131,19 @@ class PerfectHash {
     /// bucket in a table, and each sum of h0 and an offset its share of the slot.
     [[nodiscard]] Place place_by_tables(const std::array<std::uint32_t, D>& at) const {
         std::uint32_t bucket = 0, slot = 0;
-        const std::uint32_t* share[E];
+        const std::uint8_t* share[E];
         for (int a = 0; a < E; ++a) {
             const std::uint64_t both = axis_.shares[at[a]];  // one load
             bucket += static_cast<std::uint32_t>(both);
-            share[a] = axis_.slots + (both >> 32);
+            share[a] = axis_.slots + (both >> 32);  // in bytes: the sum is made before the offset is known
         }
         // Little waits for the offset: what does fills the processor's scheduler.
         const std::uint8_t* phi = offsets_.get() + std::size_t{bucket} * E;
-        for (int a = 0; a < E; ++a) slot += share[a][phi[a]];
+        for (int a = 0; a < E; ++a) {
+            std::uint32_t part;
+            std::memcpy(&part, share[a] + std::size_t{4} * phi[a], 4);
+            slot += part;
+        }
         return {slot, bucket};
     }
 
@@ -221,8 +225,8 @@ class PerfectHash {
     bool linear_ = false;
     // The tables exist only for offsets of 8 bits in steps of one, and where they are smaller than the offset table.
     struct AxisTables {
-        const std::uint64_t* shares = nullptr;  // of x: (x mod r) * stride | place of x mod m in `slots` << 32
-        const std::uint32_t* slots = nullptr;   // for each axis and t < m + 255: (t mod m) * stride
+        const std::uint64_t* shares = nullptr;  // of x: (x mod r) * stride | byte of x mod m in `slots` << 32
+        const std::uint8_t* slots = nullptr;    // for each axis and t < m + 255: (t mod m) * stride, in 4 bytes
         std::array<std::uint32_t, D> start = {};
         std::shared_ptr<const std::uint64_t> owner;
     };

@@ -81,21 +81,23 @@ class VoxelIndex {
 
     /// The place of p's value, or `absent`. Any p may be asked for, unless the encoding is constrained.
     [[nodiscard]] std::uint32_t find(const Voxel<D>& p) const {
+        // The fast paths are short, so that they are inlined and many lookups fit into the processor's window; the
+        // choice comes first, so that a loop can be specialised for it.
         Local at;
-        if (!box_.locate(p, at)) return absent;
-        // The fast paths are short, so that they are inlined and many lookups fit into the processor's window.
         if (fast_ == Fast::constrained) {
+            if (!box_.locate(p, at)) return absent;
             const std::uint32_t slot = hash_.place_by_tables(at).slot;
             if (slot == absent) __builtin_unreachable();  // slots are fewer
             return slot;
         }
         if (fast_ == Fast::bucket_tag) {
+            if (!box_.locate(p, at)) return absent;
             const auto place = hash_.place_by_tables(at);
             if (place.slot == absent) __builtin_unreachable();
             return has_tag(place.slot, place.bucket) ? place.slot : absent;
         }
-        if (fast_ == Fast::brick) return find_in_brick(at);
-        return find_local(at);
+        if (fast_ == Fast::brick) return box_.locate(p, at) ? find_in_brick(at) : absent;
+        return box_.locate(p, at) ? find_local(at) : absent;
     }
 
     /// out[i] = find(p[i]); several times faster where memory is slow, since many reads are under way at once.
@@ -193,7 +195,8 @@ class VoxelIndex {
                                  static_cast<std::uint32_t>(std::popcount(mask & ((std::uint64_t{1} << bit) - 1)));
         return at < values_ ? at : absent;
     }
-    [[nodiscard]] std::uint32_t find_local(const Local& local) const;
+    // By value and pure, so that a loop of lookups may keep the members in registers.
+    [[nodiscard, gnu::pure]] std::uint32_t find_local(Local local) const;
     [[nodiscard]] std::uint64_t position_tag(const Local& local) const {
         std::uint64_t t = 0;
         for (int a = D - 1; a >= 0; --a) t = t << axis_bits_[a] | local[a];
