@@ -64,7 +64,7 @@ TEST(Batch, EqualsSingleLookupsOnEveryTarget) {
 }
 
 TEST(PerfectHash, TablesEqualDivision) {
-    const auto points = test::random_voxels<3>(4000, -50, 100);
+    const auto points = test::random_voxels<3>(40000, -50, 100);
     const auto hash = PerfectHash<3>::build(points);
     ASSERT_TRUE(hash.tabled());
     auto copy = PerfectHash<3>::from_parts(hash.shape(), hash.owner(), hash.offsets().size());
