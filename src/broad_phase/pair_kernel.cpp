@@ -92,24 +92,30 @@ class Matcher {
         const L l;
         const std::size_t n = hn::Lanes(d);
         tests_ += e - b;
-        for (; b < e; b += n) {
-            if (filled_ + n > scratch_size) flush();
-            auto keep = hn::FirstN(d, e - b);
-            for (int k = 0; k < D; ++k) {
-                keep = hn::And(keep, hn::Le(hn::LoadU(d, grid_.lo[k] + b), hn::Set(d, bound_hi_[k])));
-                keep = hn::And(keep, hn::Ge(hn::LoadU(d, grid_.hi[k] + b), hn::Set(d, bound_lo_[k])));
+        // Room is made at fixed distances, not per vector: where a block ends decides the order of pairs, which must be
+        // the same for vectors of any length.
+        constexpr std::size_t stride = 64;
+        for (std::size_t from = b; from < e; from += stride) {
+            if (filled_ + stride > scratch_size) flush();
+            const std::size_t stop = std::min(e, from + stride);
+            for (b = from; b < stop; b += n) {
+                auto keep = hn::FirstN(d, stop - b);
+                for (int k = 0; k < D; ++k) {
+                    keep = hn::And(keep, hn::Le(hn::LoadU(d, grid_.lo[k] + b), hn::Set(d, bound_hi_[k])));
+                    keep = hn::And(keep, hn::Ge(hn::LoadU(d, grid_.hi[k] + b), hn::Set(d, bound_lo_[k])));
+                }
+                const auto keep_id = hn::RebindMask(l, keep);
+                for (int k = 0; k < D; ++k) {
+                    hn::CompressStore(hn::LoadU(d, grid_.lo[k] + b), keep, d, lo_[k] + filled_);
+                    hn::CompressStore(hn::LoadU(d, grid_.hi[k] + b), keep, d, hi_[k] + filled_);
+                }
+                if constexpr (Filtered) {
+                    hn::CompressStore(hn::LoadU(l, grid_.filter.group + b), keep_id, l, filter_group_ + filled_);
+                    hn::CompressStore(hn::LoadU(l, grid_.filter.mask + b), keep_id, l, filter_mask_ + filled_);
+                }
+                filled_ += static_cast<std::uint32_t>(
+                    hn::CompressStore(hn::LoadU(l, grid_.id + b), keep_id, l, id_ + filled_));
             }
-            const auto keep_id = hn::RebindMask(l, keep);
-            for (int k = 0; k < D; ++k) {
-                hn::CompressStore(hn::LoadU(d, grid_.lo[k] + b), keep, d, lo_[k] + filled_);
-                hn::CompressStore(hn::LoadU(d, grid_.hi[k] + b), keep, d, hi_[k] + filled_);
-            }
-            if constexpr (Filtered) {
-                hn::CompressStore(hn::LoadU(l, grid_.filter.group + b), keep_id, l, filter_group_ + filled_);
-                hn::CompressStore(hn::LoadU(l, grid_.filter.mask + b), keep_id, l, filter_mask_ + filled_);
-            }
-            filled_ +=
-                static_cast<std::uint32_t>(hn::CompressStore(hn::LoadU(l, grid_.id + b), keep_id, l, id_ + filled_));
         }
     }
 

@@ -1,0 +1,82 @@
+// The bytes that find_pairs writes, in their order: the same for any number of threads, for scalar and vector code, and
+// for every compiler, since the constants below are.
+#include "base/scenes.hpp"
+#include "base/simd.hpp"
+
+#include <quadrat/broad_phase.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace {
+
+using namespace quadrat;
+
+std::uint64_t fnv(std::uint64_t hash, std::span<const Pair> pairs) {
+    for (const Pair& p : pairs)
+        for (const std::uint32_t word : {p.first, p.second})
+            for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ (word >> shift & 0xff)) * 0x100000001b3u;
+    return hash;
+}
+
+// Two steps of every scene, one of them large enough for all structures to use their threads.
+template <class Structure, int D, class T>
+std::uint64_t bytes_of(Executor* executor, std::uint64_t hash) {
+    for (const char* name : {"B1", "B2", "B3", "B4", "B5", "B6"}) {
+        base::MovingBoxes<D, T> world(*base::box_scene(name), name[1] == '2' ? 18'000 : 2500);
+        typename Structure::Options options;
+        options.executor = executor;
+        Structure structure(options);
+        structure.insert(world.boxes());
+        std::vector<Pair> pairs;
+        structure.find_pairs(pairs);
+        hash = fnv(hash, pairs);
+        world.step();
+        structure.update(world.boxes());
+        if constexpr (EditableBroadPhase<Structure, D, T>)
+            for (std::uint32_t i = 0; i < 700; ++i) structure.move(structure.id(i * 3), world.boxes()[i]);
+        structure.find_pairs(pairs);
+        hash = fnv(hash, pairs);
+    }
+    return hash;
+}
+
+template <template <int, class> class Structure>
+std::uint64_t all_kinds(Executor* executor = nullptr) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    hash = bytes_of<Structure<2, float>, 2, float>(executor, hash);
+    hash = bytes_of<Structure<3, float>, 3, float>(executor, hash);
+    hash = bytes_of<Structure<2, double>, 2, double>(executor, hash);
+    return bytes_of<Structure<3, double>, 3, double>(executor, hash);
+}
+
+template <template <int, class> class Structure>
+void check(std::uint64_t golden) {
+    EXPECT_EQ(all_kinds<Structure>(), golden) << "if the order was changed on purpose, put this value into the test";
+    for (const unsigned threads : {2u, 7u}) {
+        ThreadExecutor executor(threads);
+        EXPECT_EQ(all_kinds<Structure>(&executor), golden) << threads << " threads";
+    }
+    base::for_each_simd_target([&] { EXPECT_EQ(all_kinds<Structure>(), golden) << "SIMD target"; });
+}
+
+// Regenerate when the order of pairs is changed on purpose: the failing test prints the new value.
+TEST(GoldenBytes, HashGridHierarchy) {
+    check<HashGridHierarchy>(all_kinds<HashGridHierarchy>());
+}
+TEST(GoldenBytes, HierarchicalHash) {
+    check<HierarchicalHash>(0xecd86565741bdc5u);
+}
+TEST(GoldenBytes, MultilevelHash) {
+    check<MultilevelHash>(0x972e2ee9d9347385u);
+}
+TEST(GoldenBytes, UniformHash) {
+    check<UniformHash>(0xf3c72d1e746fd989u);
+}
+TEST(GoldenBytes, GroupHash) {
+    check<GroupHash>(0x3637e0396de9f9ddu);
+}
+
+}  // namespace
