@@ -32,12 +32,12 @@ struct Features {
 [[nodiscard]] inline bool incident_face(const Features& f, std::uint32_t used, std::uint32_t face) {
     const std::uint32_t v = f.used[used];
     const Triangle& t = f.faces[face];
-    return (v == t.a) | (v == t.b) | (v == t.c);
+    return (v == t.a) + (v == t.b) + (v == t.c) != 0;  // no branches
 }
 [[nodiscard]] inline bool incident_edges(const Features& f, std::uint32_t a, std::uint32_t b) {
     const auto& e = f.edges[a];
     const auto& g = f.edges[b];
-    return (e[0] == g[0]) | (e[0] == g[1]) | (e[1] == g[0]) | (e[1] == g[1]);
+    return (e[0] == g[0]) + (e[0] == g[1]) + (e[1] == g[0]) + (e[1] == g[1]) != 0;
 }
 
 /// Checks the meshes and numbers their features.

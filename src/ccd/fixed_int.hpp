@@ -15,8 +15,8 @@ struct Int256 {
     UInt128 hi = 0;  ///< the sign is its top bit
 
     friend Int256 operator+(const Int256& a, const Int256& b) {
-        const UInt128 lo = a.lo + b.lo;
-        return {lo, a.hi + b.hi + (lo < a.lo ? 1u : 0u)};
+        const UInt128 low = a.lo + b.lo;
+        return {low, a.hi + b.hi + (low < a.lo ? 1u : 0u)};
     }
     friend Int256 operator-(const Int256& a, const Int256& b) {
         return {a.lo - b.lo, a.hi - b.hi - (a.lo < b.lo ? 1u : 0u)};
@@ -37,11 +37,11 @@ struct Int384 {
     UInt128 hi = 0;
 
     friend Int384 operator+(const Int384& a, const Int384& b) {
-        const UInt128 lo = a.lo + b.lo;
-        const unsigned carry = lo < a.lo ? 1 : 0;
+        const UInt128 low = a.lo + b.lo;
+        const unsigned carry = low < a.lo ? 1 : 0;
         const UInt128 half = a.mid + b.mid;
-        const UInt128 mid = half + carry;
-        return {lo, mid, a.hi + b.hi + (half < a.mid ? 1u : 0u) + (mid < half ? 1u : 0u)};
+        const UInt128 middle = half + carry;
+        return {low, middle, a.hi + b.hi + (half < a.mid ? 1u : 0u) + (middle < half ? 1u : 0u)};
     }
     friend Int384 operator-(const Int384& a, const Int384& b) {
         const unsigned borrow = a.lo < b.lo ? 1 : 0;
