@@ -44,22 +44,38 @@ using Tag = hn::ScalableTag<T>;
 template <class T>
 using LabelTag = hn::RebindToUnsigned<Tag<T>>;
 
-/// The lanes whose mask is set, packed to the front. With AVX2 g++ copies the table of Highway 1.0's own to the stack
-/// for every call, which makes it ten times slower; this one has its table in memory.
-template <class DV, class V, class M>
-HWY_INLINE V compress(DV d, V v, M mask) {
+/// Packs the lanes whose mask is set to the front, of one vector after the other. With AVX2 g++ copies the table of
+/// Highway 1.0's Compress to the stack for every call, which makes it ten times slower; this one has its table in
+/// memory.
+template <class T>
+class Packer {
+  public:
 #if HWY_TARGET == HWY_AVX2
-    const hn::ScalableTag<std::uint32_t> d32;
-    const hn::Rebind<std::uint8_t, decltype(d32)> d8;
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(
-        &packing[sizeof(hn::TFromD<DV>) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
-    const auto from = hn::IndicesFromVec(d32, hn::PromoteTo(d32, hn::LoadU(d8, bytes)));
-    return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(d32, v), from));
+    HWY_INLINE explicit Packer(hn::Mask<Tag<T>> mask) {
+        const hn::Rebind<std::uint8_t, decltype(d32)> d8;
+        const auto* const bytes =
+            reinterpret_cast<const std::uint8_t*>(&packing[sizeof(T) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
+        from_ = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
+    }
+    template <class DV>
+    HWY_INLINE hn::Vec<DV> operator()(DV d, hn::Vec<DV> v) const {
+        return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(d32, v), hn::IndicesFromVec(d32, from_)));
+    }
+
+  private:
+    static constexpr hn::ScalableTag<std::uint32_t> d32{};
+    hn::Vec<hn::ScalableTag<std::uint32_t>> from_;
 #else
-    (void)d;
-    return hn::Compress(v, mask);
+    HWY_INLINE explicit Packer(hn::Mask<Tag<T>> mask) : mask_(mask) {}
+    template <class DV>
+    HWY_INLINE hn::Vec<DV> operator()(DV d, hn::Vec<DV> v) const {
+        return hn::Compress(v, hn::RebindMask(d, mask_));
+    }
+
+  private:
+    hn::Mask<Tag<T>> mask_;
 #endif
-}
+};
 
 /// Labels of positions j.. as wide as T.
 template <class T>
@@ -84,7 +100,7 @@ HWY_INLINE void store_labels(hn::Vec<LabelTag<T>> v, std::uint32_t* out) {
     }
 }
 
-template <int D, class T>
+template <int D, class T, bool kLabels>
 std::size_t cull(const Group<T>& g) {
     const Tag<T> d;
     const LabelTag<T> du;
@@ -128,10 +144,11 @@ std::size_t cull(const Group<T>& g) {
             sum = hn::Add(sum, hn::Mul(dz, dz));
         }
         const auto near = limited(hn::Le(sum, limit));
-        hn::StoreU(compress(d, px, near), d, to_x + n);
-        hn::StoreU(compress(d, py, near), d, to_y + n);
-        if constexpr (D == 3) hn::StoreU(compress(d, pz, near), d, to_z + n);
-        hn::StoreU(compress(du, labels_at<T>(g.label, j), hn::RebindMask(du, near)), du, to_label + n);
+        const Packer<T> pack(near);
+        hn::StoreU(pack(d, px), d, to_x + n);
+        hn::StoreU(pack(d, py), d, to_y + n);
+        if constexpr (D == 3) hn::StoreU(pack(d, pz), d, to_z + n);
+        if constexpr (kLabels) hn::StoreU(pack(du, labels_at<T>(g.label, j)), du, to_label + n);
         n += hn::CountTrue(d, near);
     };
     if (HWY_LIKELY(g.open_ended)) {
@@ -181,7 +198,7 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
         }
         const auto emit = [&](std::size_t j, auto near) HWY_ATTR {
             if constexpr (kStore) {
-                store_labels<T>(compress(du, hn::LoadU(du, label + j), hn::RebindMask(du, near)), out);
+                store_labels<T>(Packer<T>(near)(du, hn::LoadU(du, label + j)), out);
                 out += hn::CountTrue(d, near);
             } else {
                 count += hn::CountTrue(d, near);
@@ -194,6 +211,8 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
                 emit(j, hn::AndNot(hn::FirstN(d, a + 1 - j), near_at(j)));
                 for (j += lanes; j < candidates; j += lanes) emit(j, near_at(j));
             }
+        } else if constexpr (!kStore) {
+            for (std::size_t j = 0; j < candidates; j += lanes) emit(j, near_at(j));
         } else {
             for (std::size_t j = 0; j < candidates; j += lanes)
                 emit(j, hn::And(near_at(j), hn::RebindMask(d, hn::Ne(hn::LoadU(du, label + j), self))));
@@ -240,13 +259,13 @@ bool bounds(const T* c, std::size_t n, T* lo, T* hi) {
     return finite;
 }
 
-#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                                                            \
-    Kernel<T> kernel_##name() {                                                                        \
-        return {cull<D, T>, test<D, T, false, true>, test<D, T, true, true>, test<D, T, false, false>, \
-                test<D, T, true, false>};                                                              \
-    }                                                                                                  \
-    bool bounds_##name(const T* c, std::size_t n, T* lo, T* hi) {                                      \
-        return bounds<D, T>(c, n, lo, hi);                                                             \
+#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                                                 \
+    Kernel<T> kernel_##name() {                                                             \
+        return {cull<D, T, true>,       cull<D, T, false>,        test<D, T, false, true>,  \
+                test<D, T, true, true>, test<D, T, false, false>, test<D, T, true, false>}; \
+    }                                                                                       \
+    bool bounds_##name(const T* c, std::size_t n, T* lo, T* hi) {                           \
+        return bounds<D, T>(c, n, lo, hi);                                                  \
     }
 QUADRAT_NEIGHBOR_KERNEL(2f, 2, float)
 QUADRAT_NEIGHBOR_KERNEL(3f, 3, float)

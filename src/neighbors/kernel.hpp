@@ -72,13 +72,14 @@ inline constexpr std::uint32_t no_self = 0xffffffffu;
 template <class T>
 using CullFunction = std::size_t (*)(const Group<T>&);
 /// Compares homes with the candidates. Writes rows one after the other to `out`, which has room for size * (candidates
-/// + max_lanes) entries (null to count only), and the counts into the group.
+/// + max_lanes) entries (null to count only), and the counts into the group. Counts of the full form include the home.
 template <class T>
 using TestFunction = void (*)(Group<T>&, std::size_t candidates, std::uint32_t* out);
 
 template <class T>
 struct Kernel {
     CullFunction<T> cull;
+    CullFunction<T> cull_unlabelled;  ///< for the counts
     TestFunction<T> full, half, count, count_half;
 };
 

@@ -179,8 +179,9 @@ class NearestSearch {
 
 /// Returns the number of distance tests.
 template <int D, class T>
-std::uint64_t list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, std::size_t rows, std::uint32_t k,
-                  T first, T farthest, Executor* executor, std::uint64_t max_bytes, NeighborList& out) {
+std::uint64_t list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bool own, std::size_t rows,
+                           std::uint32_t k, T first, T farthest, Executor* executor, std::uint64_t max_bytes,
+                           NeighborList& out) {
     const std::size_t grain = std::max<std::size_t>(nearest_chunk, homes.size() / 8192 + 1);
     const std::size_t chunks = base::chunk_count(homes.size(), grain);
     const std::uint64_t need = std::uint64_t{rows} * (std::uint64_t{std::min(k, points.size())} * (4 + sizeof(T)) + 8);

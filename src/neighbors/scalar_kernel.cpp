@@ -29,7 +29,7 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
         for (std::size_t j = kHalf ? a + 1 : 0; j < candidates; ++j) {
             const auto label = static_cast<std::uint32_t>(g.scratch->label[j]);
             for (int k = 0; k < D; ++k) other[k] = g.scratch->c[k][j];
-            if ((!kHalf && label == g.self[a]) || !near(home, other)) continue;
+            if ((kStore && !kHalf && label == g.self[a]) || !near(home, other)) continue;
             if constexpr (kStore) out[count] = label;
             ++count;
         }
@@ -42,8 +42,8 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
 
 template <int D, class T>
 Kernel<T> scalar_kernel() {
-    return {copy_all<D, T>, test<D, T, false, true>, test<D, T, true, true>, test<D, T, false, false>,
-            test<D, T, true, false>};
+    return {copy_all<D, T>,         copy_all<D, T>,           test<D, T, false, true>,
+            test<D, T, true, true>, test<D, T, false, false>, test<D, T, true, false>};
 }
 
 template Kernel<float> scalar_kernel<2, float>();

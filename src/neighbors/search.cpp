@@ -143,12 +143,11 @@ void count_rows(const Job<D, T, State>& job, std::size_t begin, std::size_t end,
     Walk<D, T, kDense> walk(job.homes, job.state.points, job.reach);
     const auto first = static_cast<std::uint32_t>(begin), last = static_cast<std::uint32_t>(end);
     if (!job.refined) {
-        const bool leave_self = job.own && !job.options.self;
+        const std::uint32_t self = job.own && !job.options.self && !job.options.half ? 1 : 0;
         const auto visit = [&](std::uint32_t h, Group<T>& group) {
-            if (!leave_self) group.self = nobody;
-            const std::size_t candidates = kernel.cull(group);
+            const std::size_t candidates = kernel.cull_unlabelled(group);
             (job.options.half ? kernel.count_half : kernel.count)(group, candidates, nullptr);
-            for (unsigned a = 0; a < group.size; ++a) count(h + a, group.count[a]);
+            for (unsigned a = 0; a < group.size; ++a) count(h + a, group.count[a] - self);
         };
         job.options.half ? walk.template run<true>(first, last, visit) : walk.template run<false>(first, last, visit);
         return;

@@ -46,8 +46,8 @@ struct CellIndex<D, T>::State {
     std::vector<neighbors::Record<D, T>> records;
     T bounds_lo[D] = {}, bounds_hi[D] = {};
     mutable std::atomic<std::uint64_t> tests{0};  // distance tests of the last search
-    mutable std::mutex places_mutex;            // guards the making of places
-    mutable std::vector<std::uint32_t> places;  // position in homes() of each index; made when asked for
+    mutable std::mutex places_mutex;              // guards the making of places
+    mutable std::vector<std::uint32_t> places;    // position in homes() of each index; made when asked for
 
     [[nodiscard]] bool periodic() const { return lattice.active(); }
     [[nodiscard]] const Grid& homes() const { return periodic() ? reals : points; }

@@ -38,7 +38,7 @@ class Walk {
         group_.label = points.ids();
         group_.scratch = &scratch_;
         set_radii(0, reach.radius);
-        window_ = geometry_.edge[1] * T(1.5);
+        window_ = geometry_.edge[1] * group_length;
         if (kDense)
             window_bins_ = static_cast<std::uint32_t>(std::clamp(window_ / geometry_.edge[0], T(1), T(1 << 20)));
     }
@@ -96,9 +96,7 @@ class Walk {
 
     template <class Visit>
     void finish(std::uint32_t h, Visit&& visit) {
-        std::size_t candidates = 0;
-        for (std::size_t k = 0; k < range_count_; ++k) candidates += ranges_[k].end - ranges_[k].begin;
-        scratch_.reserve(candidates, range_count_);
+        scratch_.reserve(candidates_, range_count_);
         group_.ranges = ranges_.data();
         group_.range_count = range_count_;
         visit(h, group_);
@@ -156,17 +154,19 @@ class Walk {
     template <bool kHalf>
     void list_ranges(unsigned g, std::uint32_t first, std::size_t skipped, std::size_t rows) {
         const std::uint32_t* const start = points_.starts();
-        std::size_t n = 0;
+        std::size_t n = 0, candidates = 0;
         bool open = true;
         for (std::size_t r = 0; r < rows; ++r) {
             const std::uint32_t b = kHalf && r == 0 ? first : start[bin_ranges_[r].from[g]];
             const std::uint32_t e = start[bin_ranges_[r].to[g]];
             ranges_[n] = {b, e};
             n += b < e;
+            candidates += e - b;
             const std::uint32_t read = b + (e - b + max_lanes - 1) / max_lanes * max_lanes;
             open = open && (b >= e || read <= rows_[skipped + r].end);
         }
         range_count_ = n;
+        candidates_ = candidates;
         group_.open_ended = open;
     }
 
@@ -254,6 +254,8 @@ class Walk {
             n += b < e;
         }
         range_count_ = n;
+        candidates_ = 0;
+        for (std::size_t k = 0; k < n; ++k) candidates_ += ranges_[k].end - ranges_[k].begin;
     }
 
     /// The rows of cells within reach of what lies between lo and hi.
@@ -311,7 +313,8 @@ class Walk {
         rows_.push_back(r);
     }
 
-    static constexpr unsigned group_size = 12;
+    static constexpr unsigned group_size = max_group;
+    static constexpr T group_length = 2;  // cells
 
     const Grid<D, T>& homes_;
     const Grid<D, T>& points_;
@@ -324,7 +327,7 @@ class Walk {
     Batch<T> batch_;
     std::vector<Range> ranges_;  // one more than rows_
     std::vector<BinRanges> bin_ranges_;
-    std::size_t range_count_ = 0;
+    std::size_t range_count_ = 0, candidates_ = 0;
     std::vector<RowOfCells<T>> rows_;
     std::int64_t low_[2] = {-1, -1}, high_[2] = {-1, -1};
     T longest_ = 0, longest_sq_ = 0, window_ = 0;
