@@ -149,10 +149,11 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
         grids[c].build(shapes[c], partition, first_slab[c], filter_rows, options.executor);
         sorted += grids[c].size();
     }
-    stale = 0;
+    if (stale + loose.size() + unbounded.size() != 0)
+        for (Place& p : place)
+            if (p != Place::free) p = Place::sorted;
     place.resize(slot_count, Place::sorted);
-    for (Place& p : place)
-        if (p != Place::free) p = Place::sorted;
+    stale = 0;
     loose.clear();
     loose.reserve_slots(slot_count);
     unbounded.clear();

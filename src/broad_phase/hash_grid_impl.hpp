@@ -78,8 +78,8 @@ struct HashGridHierarchy<D, T>::Impl {
         std::size_t begin, end;
     };
     [[nodiscard]] std::vector<Job> jobs(std::size_t objects_per_job) const;
-    void run(const Job& job, std::vector<Pair>& out) const;
-    void drop_false_pairs(std::vector<Pair>& pairs, std::size_t from) const;
+    void run(const Job& job, broad_phase::PairBuffer& out) const;
+    void drop_false_pairs(broad_phase::PairBuffer& pairs, std::size_t from) const;
     void loose_pairs(std::vector<Pair>& out) const;
     void loose_pairs_by_sorting(std::vector<Pair>& out) const;
     /// Appends (slot of s, slot of t) for the overlapping pairs of their sorted grids. Filters hold if both have some.

@@ -74,29 +74,26 @@ std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>
 }
 
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::run(const Job& job, std::vector<Pair>& out) const {
+void HashGridHierarchy<D, T>::Impl::run(const Job& job, broad_phase::PairBuffer& out) const {
     const std::size_t before = out.size();
-    {
-        broad_phase::PairBuffer buffer(out);
-        if (job.home == job.grid)
-            tests += broad_phase::pairs_within(grids[job.home].view(), static_cast<std::uint32_t>(job.begin),
-                                               static_cast<std::uint32_t>(job.end), buffer);
-        else
-            tests += broad_phase::pairs_between(grids[job.home].view(), job.begin, job.end, grids[job.grid].view(),
-                                                true, buffer);
-    }
+    if (job.home == job.grid)
+        tests += broad_phase::pairs_within(grids[job.home].view(), static_cast<std::uint32_t>(job.begin),
+                                           static_cast<std::uint32_t>(job.end), out);
+    else
+        tests +=
+            broad_phase::pairs_between(grids[job.home].view(), job.begin, job.end, grids[job.grid].view(), true, out);
     drop_false_pairs(out, before);
 }
 
 // Removes pairs of records that were edited since they were sorted, and pairs of spheres that do not meet.
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::drop_false_pairs(std::vector<Pair>& pairs, std::size_t from) const {
+void HashGridHierarchy<D, T>::Impl::drop_false_pairs(broad_phase::PairBuffer& pairs, std::size_t from) const {
     if (stale == 0 && spheres.empty()) return;
     const auto wrong = [&](const Pair& p) {
         if (stale != 0 && (place[p.first] != Place::sorted || place[p.second] != Place::sorted)) return true;
         return !spheres.empty() && !spheres_overlap(spheres[p.first], spheres[p.second]);
     };
-    pairs.erase(std::remove_if(pairs.begin() + static_cast<std::ptrdiff_t>(from), pairs.end(), wrong), pairs.end());
+    pairs.set_end(std::remove_if(pairs.data() + from, pairs.data() + pairs.size(), wrong));
 }
 
 // Pairs with at least one object outside the sorted grids.
@@ -157,8 +154,10 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& ou
             out.push_back({std::min(a, b), std::max(a, b)});
     };
     for (const Job& job : own.jobs(streamed_objects)) {
-        found.clear();
-        own.run(job, found);
+        {
+            broad_phase::PairBuffer buffer(found, 0);
+            own.run(job, buffer);
+        }
         for (const Pair& p : found) add(slots[p.first], slots[p.second]);
     }
     found.clear();
@@ -189,7 +188,7 @@ std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const
             // they are far more.
             const bool forward = u.size < v.size / 8 || (u.shape.cells() >= v.shape.cells() && v.size >= u.size / 8);
             {
-                broad_phase::PairBuffer buffer(out);
+                broad_phase::PairBuffer buffer(out, before);
                 tests += forward ? broad_phase::pairs_between(u, 0, u.size, v, false, buffer)
                                  : broad_phase::pairs_between(v, 0, v.size, u, false, buffer);
             }
@@ -205,21 +204,23 @@ std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const
 template <int D, class T>
 void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     const Impl& s = *impl_;
-    out.clear();
     s.tests = 0;
     const std::size_t limit = s.options.max_bytes / sizeof(Pair);
     const unsigned threads = s.sorted < parallel_above ? 1 : base::thread_count(s.options.executor);
     // With a limit, pairs beyond it are counted and dropped, so that the error can name the size.
     if (threads == 1) {
         std::size_t dropped = 0, done = 0;
-        const bool limited = limit < std::numeric_limits<std::size_t>::max() / sizeof(Pair);
-        const auto jobs = s.jobs(limited ? streamed_objects : watched_objects);
-        for (const auto& job : jobs) {
-            s.run(job, out);
-            base::check_in(s.options.watch, ++done, jobs.size());
-            if (out.size() + dropped > limit) {
-                dropped += out.size();
-                out.clear();
+        {
+            broad_phase::PairBuffer buffer(out, 0);
+            const bool limited = limit < std::numeric_limits<std::size_t>::max() / sizeof(Pair);
+            const auto jobs = s.jobs(limited ? streamed_objects : watched_objects);
+            for (const auto& job : jobs) {
+                s.run(job, buffer);
+                base::check_in(s.options.watch, ++done, jobs.size());
+                if (buffer.size() + dropped > limit) {
+                    dropped += buffer.size();
+                    buffer.cut(0);
+                }
             }
         }
         s.loose_pairs(out);
@@ -240,14 +241,19 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     std::mutex report;
     std::vector<std::size_t> counts(jobs.size(), 0);
     base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
-        parts[k].clear();
-        s.run(jobs[k], parts[k]);
+        {
+            broad_phase::PairBuffer buffer(parts[k], 0);
+            s.run(jobs[k], buffer);
+        }
         counts[k] = parts[k].size();
         if ((total += counts[k]) > limit) parts[k].clear();
         const std::lock_guard one(report);
         base::check_in(s.options.watch, ++done, jobs.size());
     });
-    if (total > limit) cells::throw_too_large(total, s.options.max_bytes);
+    if (total > limit) {
+        out.clear();
+        cells::throw_too_large(total, s.options.max_bytes);
+    }
     std::vector<std::size_t> begin(jobs.size() + 1, 0);
     for (std::size_t k = 0; k < jobs.size(); ++k) begin[k + 1] = begin[k] + counts[k];
     out.resize(begin.back());
@@ -268,8 +274,10 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
     s.tests = 0;
     std::vector<Pair> chunk;
     for (const auto& job : s.jobs(streamed_objects)) {
-        chunk.clear();
-        s.run(job, chunk);
+        {
+            broad_phase::PairBuffer buffer(chunk, 0);
+            s.run(job, buffer);
+        }
         visit(context, chunk);
     }
     chunk.clear();

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "base/compress-inl.hpp"
 #include "broad_phase/pair_kernel.hpp"
 
 #include <limits>
@@ -19,6 +20,7 @@ namespace quadrat::broad_phase {
 
 inline constexpr std::uint32_t group_size = 8;
 inline constexpr std::uint32_t scratch_size = 512;
+inline constexpr std::size_t order_from = 1024;  // pairs
 
 }  // namespace quadrat::broad_phase
 #endif
@@ -26,36 +28,70 @@ inline constexpr std::uint32_t scratch_size = 512;
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::broad_phase::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace simd = base::HWY_NAMESPACE;
 
-// A group of homes and a block of candidates. Members are used by one thread.
+// A group of homes and candidates for it. Everything lies at fixed distances from a few addresses, so that the loop
+// over the homes needs few registers.
+template <int D, class T, bool Filtered>
+struct CandidateBlock {
+    // A vector that starts at the last place may stick out.
+    static constexpr std::size_t padded = scratch_size + 64;
+
+    std::size_t first = 0;  // home
+    std::uint32_t count = 0;
+    std::uint32_t filled = 0;
+    bool triangular = false;
+    HWY_ALIGN T bounds[2 * D * padded];  // lo and hi of the first axis, then of the next
+    HWY_ALIGN Lane<T> id[padded] = {};
+    HWY_ALIGN Lane<T> filter[Filtered ? 2 * padded : 1];  // groups, then masks
+    HWY_ALIGN T home_bounds[2 * D * group_size];
+    HWY_ALIGN Lane<T> home_id[group_size];
+    HWY_ALIGN Lane<T> home_filter[2 * group_size];
+
+    HWY_INLINE T* lo(int axis) { return bounds + 2 * axis * padded; }
+    HWY_INLINE T* hi(int axis) { return bounds + (2 * axis + 1) * padded; }
+};
+
+// A group of homes and its block of candidates. Members are used by one thread.
 template <int D, class T, bool Filtered>
 class Matcher {
     using V = hn::ScalableTag<T>;
     using L = hn::ScalableTag<Lane<T>>;
+    using Block = CandidateBlock<D, T, Filtered>;
 
   public:
     Matcher(const GridView<D, T>& homes, const GridView<D, T>& grid, bool ordered, PairBuffer& out)
-        : homes_(homes), grid_(grid), out_(out), ordered_(ordered) {}
+        : homes_(homes), grid_(grid), out_(out), ordered_(ordered), ordered_to_(out.size()) {}
 
-    [[nodiscard]] std::uint64_t tests() const { return tests_; }
     [[nodiscard]] T home_hi(int axis) const { return bound_hi_[axis]; }
     [[nodiscard]] T home_lo(int axis) const { return bound_lo_[axis]; }
 
     // Takes homes [first, first + count), count <= group_size. triangular: the first candidates added are the homes.
     void begin(std::size_t first, std::uint32_t count, bool triangular) {
-        first_ = first;
-        count_ = count;
-        triangular_ = triangular;
-        filled_ = 0;
+        Block& b = block_;
+        b.first = first;
+        b.count = count;
+        b.triangular = triangular;
+        b.filled = 0;
+        for (int k = 0; k < D; ++k) {
+            copy_homes(homes_.lo[k] + first, b.home_bounds + 2 * k * group_size);
+            copy_homes(homes_.hi[k] + first, b.home_bounds + (2 * k + 1) * group_size);
+        }
+        copy_homes(homes_.id + first, b.home_id);
+        if constexpr (Filtered) {
+            copy_homes(homes_.filter.group + first, b.home_filter);
+            copy_homes(homes_.filter.mask + first, b.home_filter + group_size);
+        }
     }
 
     // The common box of the homes, for add_culled.
     void bound() {
+        const Block& b = block_;
         for (int k = 0; k < D; ++k) {
-            T lo = homes_.lo[k][first_], hi = homes_.hi[k][first_];
-            for (std::uint32_t i = 1; i < count_; ++i) {
-                lo = std::min(lo, homes_.lo[k][first_ + i]);
-                hi = std::max(hi, homes_.hi[k][first_ + i]);
+            T lo = homes_.lo[k][b.first], hi = homes_.hi[k][b.first];
+            for (std::uint32_t i = 1; i < b.count; ++i) {
+                lo = std::min(lo, homes_.lo[k][b.first + i]);
+                hi = std::max(hi, homes_.hi[k][b.first + i]);
             }
             bound_lo_[k] = lo;
             bound_hi_[k] = hi;
@@ -64,172 +100,215 @@ class Matcher {
 
     // Adds the boxes [b, e) of the grid as candidates.
     HWY_INLINE void add(std::size_t b, std::size_t e) {
-        const V d;
-        const std::size_t n = hn::Lanes(d);
-        while (b < e) {
-            if (filled_ == scratch_size) flush();
-            const std::size_t take = std::min<std::size_t>(e - b, scratch_size - filled_);
-            const std::size_t to = filled_;
-            for (std::size_t i = 0; i < take; i += n) {
-                for (int k = 0; k < D; ++k) {
-                    copy(grid_.lo[k] + b + i, lo_[k] + to + i);
-                    copy(grid_.hi[k] + b + i, hi_[k] + to + i);
-                }
-                copy(grid_.id + b + i, id_ + to + i);
-                if constexpr (Filtered) {
-                    copy(grid_.filter.group + b + i, filter_group_ + to + i);
-                    copy(grid_.filter.mask + b + i, filter_mask_ + to + i);
-                }
+        if (block_.filled + (e - b) > scratch_size) [[unlikely]] {
+            for (; e - b > scratch_size; b += scratch_size) {
+                test();
+                copy_boxes(b, scratch_size);
             }
-            filled_ = static_cast<std::uint32_t>(to + take);
-            b += take;
+            test();
         }
+        copy_boxes(b, e - b);
     }
 
     // The same, without those that do not meet the common box of the homes. Not for triangular blocks.
     HWY_INLINE void add_culled(std::size_t b, std::size_t e) {
+        Block& block = block_;
         const V d;
         const L l;
         const std::size_t n = hn::Lanes(d);
         tests_ += e - b;
-        // Room is made at fixed distances, not per vector: where a block ends decides the order of pairs, which must be
-        // the same for vectors of any length.
-        constexpr std::size_t stride = 64;
-        for (std::size_t from = b; from < e; from += stride) {
-            if (filled_ + stride > scratch_size) flush();
-            const std::size_t stop = std::min(e, from + stride);
-            for (b = from; b < stop; b += n) {
-                auto keep = hn::FirstN(d, stop - b);
-                for (int k = 0; k < D; ++k) {
-                    keep = hn::And(keep, hn::Le(hn::LoadU(d, grid_.lo[k] + b), hn::Set(d, bound_hi_[k])));
-                    keep = hn::And(keep, hn::Ge(hn::LoadU(d, grid_.hi[k] + b), hn::Set(d, bound_lo_[k])));
-                }
-                const auto keep_id = hn::RebindMask(l, keep);
-                for (int k = 0; k < D; ++k) {
-                    hn::CompressStore(hn::LoadU(d, grid_.lo[k] + b), keep, d, lo_[k] + filled_);
-                    hn::CompressStore(hn::LoadU(d, grid_.hi[k] + b), keep, d, hi_[k] + filled_);
-                }
-                if constexpr (Filtered) {
-                    hn::CompressStore(hn::LoadU(l, grid_.filter.group + b), keep_id, l, filter_group_ + filled_);
-                    hn::CompressStore(hn::LoadU(l, grid_.filter.mask + b), keep_id, l, filter_mask_ + filled_);
-                }
-                filled_ += static_cast<std::uint32_t>(
-                    hn::CompressStore(hn::LoadU(l, grid_.id + b), keep_id, l, id_ + filled_));
+        for (; b < e; b += n) {
+            if (block.filled + n > scratch_size) test();
+            const std::size_t to = block.filled;
+            hn::Vec<V> lo[D], hi[D];
+            auto keep = hn::FirstN(d, e - b);
+            for (int k = 0; k < D; ++k) {
+                lo[k] = hn::LoadU(d, grid_.lo[k] + b);
+                hi[k] = hn::LoadU(d, grid_.hi[k] + b);
+                keep = hn::And(keep, hn::Le(lo[k], hn::Set(d, bound_hi_[k])));
+                keep = hn::And(keep, hn::Ge(hi[k], hn::Set(d, bound_lo_[k])));
             }
+            const auto keep_id = hn::RebindMask(l, keep);
+            for (int k = 0; k < D; ++k) {
+                hn::StoreU(simd::compress(d, lo[k], keep), d, block.lo(k) + to);
+                hn::StoreU(simd::compress(d, hi[k], keep), d, block.hi(k) + to);
+            }
+            if constexpr (Filtered) {
+                hn::StoreU(simd::compress(l, hn::LoadU(l, grid_.filter.group + b), keep_id), l, block.filter + to);
+                hn::StoreU(simd::compress(l, hn::LoadU(l, grid_.filter.mask + b), keep_id), l,
+                           block.filter + Block::padded + to);
+            }
+            hn::StoreU(simd::compress(l, hn::LoadU(l, grid_.id + b), keep_id), l, block.id + to);
+            block.filled += static_cast<std::uint32_t>(hn::CountTrue(d, keep));
         }
     }
 
-    // Tests every home against the candidates gathered so far.
-    void flush() {
-        if (filled_ == 0) return;
+    // Tests every home against the candidates gathered so far, which are then used up.
+    void test() {
+        Block& b = block_;
+        if (b.filled == 0) return;
         const V d;
-        const std::size_t n = hn::Lanes(d);
         // Whole vectors are read: what follows the last candidate must not overlap anything.
-        hn::StoreU(hn::Set(d, std::numeric_limits<T>::infinity()), d, lo_[0] + filled_);
-        hn::StoreU(hn::Set(d, -std::numeric_limits<T>::infinity()), d, hi_[0] + filled_);
-        tests_ += std::uint64_t{count_} * filled_;
-        Pair* end = out_.reserve(std::size_t{count_} * filled_ + 8);
-        for (std::uint32_t h = 0; h < count_; ++h) {
-            const std::size_t home = first_ + h;
-            hn::Vec<V> lo[D], hi[D];
-            for (int k = 0; k < D; ++k) {
-                lo[k] = hn::Set(d, homes_.lo[k][home]);
-                hi[k] = hn::Set(d, homes_.hi[k][home]);
-            }
-            const auto id = static_cast<std::uint32_t>(homes_.id[home]);
-            // A home meets only the candidates behind itself in its own row.
-            std::uint64_t allowed = triangular_ ? ~std::uint64_t{1} << h : ~std::uint64_t{0};
-            for (std::uint32_t block = 0; block < filled_; block += 64) {
-                std::uint64_t hits = 0;
-                const std::uint32_t stop = std::min(block + 64, filled_);
-                for (std::uint32_t i = block; i < stop; i += static_cast<std::uint32_t>(n)) {
-                    auto hit = hn::And(hn::Le(hn::Load(d, lo_[0] + i), hi[0]), hn::Ge(hn::Load(d, hi_[0] + i), lo[0]));
-                    for (int k = 1; k < D; ++k) {
-                        const auto axis =
-                            hn::And(hn::Le(hn::Load(d, lo_[k] + i), hi[k]), hn::Ge(hn::Load(d, hi_[k] + i), lo[k]));
-                        hit = hn::And(hit, axis);
-                    }
-                    if constexpr (Filtered) hit = hn::And(hit, may_meet(home, i));
-                    std::uint64_t bits = 0;
-                    hn::StoreMaskBits(d, hit, reinterpret_cast<std::uint8_t*>(&bits));
-                    hits |= bits << (i - block);
-                }
-                hits &= allowed;
-                allowed = ~std::uint64_t{0};
-                end = write(end, id, hits, id_ + block);
-            }
+        hn::StoreU(hn::Set(d, std::numeric_limits<T>::infinity()), d, b.lo(0) + b.filled);
+        hn::StoreU(hn::Set(d, -std::numeric_limits<T>::infinity()), d, b.hi(0) + b.filled);
+        tests_ += std::uint64_t{b.count} * b.filled;
+        if (out_.size() - ordered_to_ > order_from) order();
+        Pair* end = out_.reserve(std::size_t{b.count} * b.filled + 8);
+        for (std::uint32_t from = 0; from < b.filled; from += 64) {
+            const std::size_t left = std::min(64u, b.filled - from);
+            const std::size_t vectors = (left + hn::Lanes(d) - 1) / hn::Lanes(d);
+            const std::uint64_t behind = b.triangular && from == 0 ? 1 : 0;
+            // The usual numbers of vectors without a loop.
+            if constexpr (hn::MaxLanes(V()) == 16)
+                end = vectors == 3   ? test<3>(b, from, 3, behind, end)
+                      : vectors == 2 ? test<2>(b, from, 2, behind, end)
+                      : vectors == 4 ? test<4>(b, from, 4, behind, end)
+                                     : test<1>(b, from, 1, behind, end);
+            else
+                end = test<0>(b, from, vectors, behind, end);
         }
         out_.set_end(end);
-        filled_ = 0;
-        triangular_ = false;
+        b.filled = 0;
+        b.triangular = false;
+    }
+
+    // Ends the work. Returns the number of tests made.
+    std::uint64_t finish() {
+        order();
+        return tests_;
     }
 
   private:
+    // There is room for them. An empty range costs less than the question whether it is empty.
+    HWY_INLINE void copy_boxes(std::size_t from, std::size_t count) {
+        const std::size_t n = hn::Lanes(V()), to = block_.filled;
+        std::size_t i = 0;
+        do {
+            for (int k = 0; k < D; ++k) {
+                copy(grid_.lo[k] + from + i, block_.lo(k) + to + i);
+                copy(grid_.hi[k] + from + i, block_.hi(k) + to + i);
+            }
+            copy(grid_.id + from + i, block_.id + to + i);
+            if constexpr (Filtered) {
+                copy(grid_.filter.group + from + i, block_.filter + to + i);
+                copy(grid_.filter.mask + from + i, block_.filter + Block::padded + to + i);
+            }
+            i += n;
+        } while (i < count);
+        block_.filled = static_cast<std::uint32_t>(to + count);
+    }
+
+    // All homes against the candidates [from, from + vectors * lanes); N == vectors, or 0 for any number. behind: 1 if
+    // a home meets only the candidates behind itself, for the first ones are the homes.
+    template <std::size_t N>
+    static HWY_INLINE Pair* test(const Block& b, std::size_t from, std::size_t vectors, std::uint64_t behind,
+                                 Pair* end) {
+        return test_homes<N>(b.bounds + from, b.id + from, b.filter + (Filtered ? from : 0), b, vectors, behind, end);
+    }
+
+    template <std::size_t N>
+    static HWY_NOINLINE Pair* test_homes(const T* bounds, const Lane<T>* ids, const Lane<T>* filter, const Block& b,
+                                         std::size_t vectors, std::uint64_t behind, Pair* end) {
+        const V d;
+        const std::size_t lanes = hn::Lanes(d), count = N == 0 ? vectors : N, homes = b.count;
+        const T* const home = b.home_bounds;
+        for (std::size_t h = 0; h < homes; ++h) {
+            hn::Vec<V> lo[D], hi[D];
+            for (int k = 0; k < D; ++k) {
+                lo[k] = hn::Set(d, home[2 * k * group_size + h]);
+                hi[k] = hn::Set(d, home[(2 * k + 1) * group_size + h]);
+            }
+            std::uint64_t hits = 0;
+            for (std::size_t v = 0; v < count; ++v) {
+                const T* const at = bounds + v * lanes;
+                auto hit = hn::And(hn::Le(hn::Load(d, at), hi[0]), hn::Ge(hn::Load(d, at + Block::padded), lo[0]));
+                for (int k = 1; k < D; ++k)
+                    hit = hn::And(hit, hn::And(hn::Le(hn::Load(d, at + 2 * k * Block::padded), hi[k]),
+                                               hn::Ge(hn::Load(d, at + (2 * k + 1) * Block::padded), lo[k])));
+                if constexpr (Filtered) hit = hn::And(hit, may_meet(filter + v * lanes, b.home_filter + h));
+                std::uint64_t bits = 0;
+                hn::StoreMaskBits(d, hit, reinterpret_cast<std::uint8_t*>(&bits));
+                hits |= bits << (v * lanes);
+            }
+            hits &= ~behind;
+            behind += behind + (behind & 1);
+            end = write(end, static_cast<std::uint32_t>(b.home_id[h]), hits, ids);
+        }
+        return end;
+    }
+
+    // Both ways: the group bits of one in the mask bits of the other.
+    static HWY_INLINE auto may_meet(const Lane<T>* filter, const Lane<T>* home) {
+        const L l;
+        const V d;
+        const auto group = hn::Set(l, home[0]), mask = hn::Set(l, home[group_size]);
+        const auto there = hn::And(hn::Load(l, filter), mask),
+                   back = hn::And(hn::Load(l, filter + Block::padded), group);
+        const auto zero = hn::Zero(l);
+        return hn::RebindMask(d, hn::AndNot(hn::Eq(there, zero), hn::Ne(back, zero)));
+    }
+
+    // About two hits per home are common, more than four are rare: four are written without a branch. An empty mask
+    // reads slot 63, which is scratch.
+    static HWY_INLINE Pair* write(Pair* end, std::uint32_t home, std::uint64_t hits, const Lane<T>* ids) {
+        const auto put = [&](Pair* p, std::uint64_t bits) {
+            p->first = home;
+            p->second = static_cast<std::uint32_t>(ids[hwy::Num0BitsBelowLS1Bit_Nonzero64(bits)]);
+        };
+        constexpr std::uint64_t guard = std::uint64_t{1} << 63;
+        const auto count = static_cast<std::uint32_t>(hwy::PopCount(hits));
+        put(end, hits | guard);
+        hits &= hits - 1;
+        put(end + 1, hits | guard);
+        hits &= hits - 1;
+        put(end + 2, hits | guard);
+        hits &= hits - 1;
+        put(end + 3, hits | guard);
+        hits &= hits - 1;
+        for (Pair* p = end + 4; hits != 0; hits &= hits - 1) put(p++, hits);
+        return end + count;
+    }
+
+    // Puts the smaller id of each pair first, many pairs after they were written: ids are in no order, so a branch per
+    // pair would be mispredicted half of the time.
+    void order() {
+        if (!ordered_) return;
+        std::size_t n = 2 * (out_.size() - ordered_to_);
+        auto* words = reinterpret_cast<std::uint32_t*>(out_.reserve(0)) - n;
+        ordered_to_ = out_.size();
+#if HWY_TARGET != HWY_SCALAR
+        const hn::ScalableTag<std::uint32_t> u;
+        for (; n >= hn::Lanes(u); n -= hn::Lanes(u), words += hn::Lanes(u)) {
+            const auto pairs = hn::LoadU(u, words), swapped = hn::Shuffle2301(pairs);
+            hn::StoreU(hn::OddEven(hn::Max(pairs, swapped), hn::Min(pairs, swapped)), u, words);
+        }
+#endif
+        for (; n != 0; n -= 2, words += 2)
+            if (words[0] > words[1]) std::swap(words[0], words[1]);
+    }
+
+    // A whole group, although it may hold fewer: arrays are padded.
+    template <class U>
+    static HWY_INLINE void copy_homes(const U* from, U* to) {
+        const hn::CappedTag<U, group_size> tag;
+        for (std::size_t i = 0; i < group_size; i += hn::Lanes(tag)) hn::Store(hn::LoadU(tag, from + i), tag, to + i);
+    }
+
     template <class U>
     static HWY_INLINE void copy(const U* from, U* to) {
         const hn::ScalableTag<U> tag;
         hn::StoreU(hn::LoadU(tag, from), tag, to);
     }
 
-    // Both ways: the group bits of one in the mask bits of the other.
-    HWY_INLINE auto may_meet(std::size_t home, std::uint32_t i) const {
-        const L l;
-        const V d;
-        const auto group = hn::Set(l, homes_.filter.group[home]), mask = hn::Set(l, homes_.filter.mask[home]);
-        const auto there = hn::And(hn::Load(l, filter_group_ + i), mask),
-                   back = hn::And(hn::Load(l, filter_mask_ + i), group);
-        const auto zero = hn::Zero(l);
-        return hn::RebindMask(d, hn::AndNot(hn::Eq(there, zero), hn::Ne(back, zero)));
-    }
-
-    HWY_INLINE Pair* write(Pair* end, std::uint32_t home, std::uint64_t hits, const Lane<T>* ids) const {
-        const auto count = static_cast<std::uint32_t>(hwy::PopCount(hits));
-        if (ordered_) {
-            const auto put = [&](Pair* p, std::uint64_t bits) {
-                const auto other = static_cast<std::uint32_t>(ids[hwy::Num0BitsBelowLS1Bit_Nonzero64(bits)]);
-                // Ids are in no order: a branch here would be mispredicted half of the time.
-                const std::uint32_t first = std::min(home, other);
-                *p = Pair(first, home ^ other ^ first);
-            };
-            // About two hits per home are common, more than four are rare; an empty mask reads slot 63, which is
-            // scratch.
-            std::uint64_t rest = hits;
-            constexpr std::uint64_t guard = std::uint64_t{1} << 63;
-            put(end, rest | guard);
-            rest &= rest - 1;
-            put(end + 1, rest | guard);
-            rest &= rest - 1;
-            put(end + 2, rest | guard);
-            rest &= rest - 1;
-            put(end + 3, rest | guard);
-            rest &= rest - 1;
-            for (Pair* p = end + 4; rest != 0; rest &= rest - 1) put(p++, rest);
-        } else {
-            Pair* p = end;
-            for (std::uint64_t rest = hits; rest != 0; rest &= rest - 1)
-                *p++ = Pair(home, static_cast<std::uint32_t>(ids[hwy::Num0BitsBelowLS1Bit_Nonzero64(rest)]));
-        }
-        return end + count;
-    }
-
-    static constexpr std::size_t padded = scratch_size + 64;
-
     const GridView<D, T> homes_;
     const GridView<D, T> grid_;
     PairBuffer& out_;
     const bool ordered_;
-    bool triangular_ = false;
-    std::uint32_t count_ = 0;
-    std::uint32_t filled_ = 0;
-    std::size_t first_ = 0;
+    std::size_t ordered_to_;  // pairs before this one have the smaller id first
     std::uint64_t tests_ = 0;
     T bound_lo_[D];
     T bound_hi_[D];
-    HWY_ALIGN T lo_[D][padded];
-    HWY_ALIGN T hi_[D][padded];
-    HWY_ALIGN Lane<T> id_[padded] = {};
-    HWY_ALIGN Lane<T> filter_group_[padded];
-    HWY_ALIGN Lane<T> filter_mask_[padded];
+    Block block_;
 };
 
 // The rows that follow (y, z) in the half stencil, as row numbers.
@@ -258,6 +337,18 @@ std::uint32_t following_rows(const GridShape<D, T>& shape, std::uint32_t row, st
     return n;
 }
 
+// Of at most group_size values; reads as many.
+template <class T>
+HWY_INLINE T largest(const T* values, std::uint32_t count) {
+    const hn::CappedTag<T, group_size> d;
+    const auto lowest = hn::Set(d, std::numeric_limits<T>::lowest());
+    auto most = lowest;
+    for (std::size_t i = 0; i < group_size; i += hn::Lanes(d))
+        most =
+            hn::Max(most, hn::IfThenElse(hn::FirstN(d, count > i ? count - i : 0), hn::LoadU(d, values + i), lowest));
+    return hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
 template <bool Filtered, int D, class T>
 std::uint64_t PairsWithin(const GridView<D, T>& grid, std::uint32_t row_begin, std::uint32_t row_end, PairBuffer& out) {
     Matcher<D, T, Filtered> matcher(grid, grid, true, out);
@@ -272,19 +363,17 @@ std::uint64_t PairsWithin(const GridView<D, T>& grid, std::uint32_t row_begin, s
         for (std::uint32_t g = a; g < e; g += group_size) {
             const std::uint32_t count = std::min(group_size, e - g);
             matcher.begin(g, count, true);
-            T right = grid.hi[0][g];
-            for (std::uint32_t i = 1; i < count; ++i) right = std::max(right, grid.hi[0][g + i]);
-            const std::int32_t last = x.cell(right);
+            const std::int32_t last = x.cell(largest(grid.hi[0] + g, count));
             const std::int32_t first = std::max(0, x.cell(grid.lo[0][g]) - x.reach);
             matcher.add(g, own[last + 1]);
             for (std::uint32_t r = 0; r < following; ++r) {
                 const std::uint32_t* const start = grid.start + std::size_t{next[r]} * bins;
                 matcher.add(start[first], start[last + 1]);
             }
-            matcher.flush();
+            matcher.test();
         }
     }
-    return matcher.tests();
+    return matcher.finish();
 }
 
 // Calls visit(row) for the rows of cells [lo - reach, hi] of each axis but x.
@@ -340,10 +429,10 @@ std::uint64_t PairsBetween(const GridView<D, T>& homes, std::size_t begin, std::
             const std::uint32_t* const start = grid.start + std::size_t{row} * bins;
             matcher.add_culled(start[first], start[last + 1]);
         });
-        matcher.flush();
+        matcher.test();
         g += count;
     }
-    return matcher.tests();
+    return matcher.finish();
 }
 
 template <int D, class T>
@@ -380,9 +469,11 @@ std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Foun
             }
             const auto lane = found == Found::ids ? hn::LoadU(l, grid.id + b) : hn::Iota(l, static_cast<Lane<T>>(b));
             if constexpr (sizeof(T) == 4) {
-                end += hn::CompressStore(lane, hn::RebindMask(l, hit), l, out.data() + end);
+                hn::StoreU(simd::compress(l, lane, hn::RebindMask(l, hit)), l, out.data() + end);
+                end += hn::CountTrue(d, hit);
             } else {
-                const std::size_t hits = hn::CompressStore(lane, hn::RebindMask(l, hit), l, wide);
+                hn::Store(simd::compress(l, lane, hn::RebindMask(l, hit)), l, wide);
+                const std::size_t hits = hn::CountTrue(d, hit);
                 for (std::size_t i = 0; i < hits; ++i) out[end++] = static_cast<std::uint32_t>(wide[i]);
             }
         }

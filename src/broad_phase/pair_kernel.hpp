@@ -12,24 +12,32 @@
 
 namespace quadrat::broad_phase {
 
-/// A growing list of pairs on top of the caller's vector. Room is asked for before it is written, without filling it.
+/// A growing list of pairs on top of the caller's vector. Room is asked for before it is written; what the vector held
+/// before is written over without being cleared first.
 class PairBuffer {
   public:
-    /// Appends to what `target` holds.
-    explicit PairBuffer(std::vector<Pair>& target) : target_(&target), size_(target.size()) {}
+    /// Keeps the first `size` pairs of `target`.
+    PairBuffer(std::vector<Pair>& target, std::size_t size) : target_(&target), size_(size) {}
     PairBuffer(const PairBuffer&) = delete;
     PairBuffer& operator=(const PairBuffer&) = delete;
     ~PairBuffer() { target_->resize(size_); }
 
     /// The end of the list, with room for `extra` pairs behind it.
     [[nodiscard]] Pair* reserve(std::size_t extra) {
-        if (size_ + extra > target_->size()) target_->resize(std::max(size_ + extra, target_->capacity()));
+        if (size_ + extra > target_->size()) [[unlikely]]
+            grow(size_ + extra);
         return target_->data() + size_;
     }
     void set_end(const Pair* end) { size_ = static_cast<std::size_t>(end - target_->data()); }
+    [[nodiscard]] Pair* data() { return target_->data(); }
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// Forgets the pairs from the first `size` on.
+    void cut(std::size_t size) { size_ = size; }
 
   private:
+    // Not to all of the capacity: the elements of a vector are filled when it grows.
+    void grow(std::size_t size) { target_->resize(size + size / 16 + 4096); }
+
     std::vector<Pair>* target_;
     std::size_t size_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 
@@ -122,18 +123,32 @@ std::size_t shared_cells(std::span<const Box<D, T>> sample, std::span<const std:
     return pairs;
 }
 
+// floor(log2(x)) of a normal x > 0; all subnormals count as one.
+int exponent(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<int>(bits >> 23) - 127;
+}
+int exponent(double x) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<int>(bits >> 52) - 1023;
+}
+
 template <int D, class T>
 std::vector<SizeClass<D, T>> shapes_of(std::span<const Box<D, T>> sample, std::size_t objects) {
     std::map<std::array<int, D>, SizeClass<D, T>> by_shape;
+    auto last = by_shape.end();  // many boxes have the shape of the one before
     for (std::uint32_t i = 0; i < sample.size(); ++i) {
         std::array<int, D> key;
         for (int k = 0; k < D; ++k) {
             const T size = sample[i].hi[k] - sample[i].lo[k];
             // Classes by powers of four, cut at sizes that nobody chooses: a million edges of 1, as differences of
             // rounded coordinates, lie on both sides of 1.
-            key[k] = size > 0 ? std::ilogb(size * T(1.37)) >> 1 : std::numeric_limits<int>::min();
+            key[k] = size > 0 ? exponent(size * T(1.37)) >> 1 : std::numeric_limits<int>::min();
         }
-        SizeClass<D, T>& shape = by_shape[key];
+        if (last == by_shape.end() || last->first != key) last = by_shape.try_emplace(key).first;
+        SizeClass<D, T>& shape = last->second;
         include(shape.demand, sample[i], shape.members.empty());
         shape.members.push_back(i);
     }

@@ -69,44 +69,39 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
     start_[shape.cells()] = static_cast<std::uint32_t>(total);
 
     const std::size_t tasks = std::min<std::size_t>(shape.slabs, base::thread_count(executor));
-    if (slab_.size() < tasks) slab_.resize(tasks);
+    if (scratch_.size() < tasks) scratch_.resize(tasks);
     base::run_tasks(executor, tasks, [&](std::size_t t) {
-        base::Array<Record<D, T>>& sorted = slab_[t];
-        sorted.resize_discard(largest);
+        scratch_[t].sorted.resize_discard(largest);
+        scratch_[t].next.resize_discard(std::size_t{shape.rows_per_slab()} * bins);
         // Cut by slabs; the result does not depend on where.
         const auto first = static_cast<std::uint32_t>(shape.slabs * t / tasks);
         const auto last = static_cast<std::uint32_t>(shape.slabs * (t + 1) / tasks);
         for (std::uint32_t s = first; s < last; ++s) {
             const std::uint32_t row = s << shape.slab_shift;
             const std::size_t rows = std::min(shape.rows_per_slab(), shape.rows - row);
-            std::uint32_t* const bin = start_.data() + std::size_t{row} * bins;
+            std::uint32_t* const start = start_.data() + std::size_t{row} * bins;
             const std::size_t slab_bins = rows * bins;
-            std::memset(bin, 0, slab_bins * sizeof(std::uint32_t));
+            const auto base = static_cast<std::uint32_t>(begin[s]);
             if (begin[s] == begin[s + 1]) {
-                std::fill_n(bin, slab_bins, static_cast<std::uint32_t>(begin[s]));
+                std::fill_n(start, slab_bins, base);
                 continue;
             }
+            std::uint32_t* const next = scratch_[t].next.data();
+            std::memset(next, 0, slab_bins * sizeof(std::uint32_t));
             partition.for_each_chunk(first_slab + s, [&](const Record<D, T>* r, std::uint32_t n) {
-                for (std::uint32_t i = 0; i < n; ++i) ++bin[r[i].key];
+                for (std::uint32_t i = 0; i < n; ++i) ++next[r[i].key];
             });
             std::uint32_t sum = 0;
             for (std::size_t c = 0; c < slab_bins; ++c) {
-                const std::uint32_t n = bin[c];
-                bin[c] = sum;
+                const std::uint32_t n = next[c];
+                start[c] = base + sum;
+                next[c] = sum;
                 sum += n;
             }
-            Record<D, T>* const to = sorted.data();
+            Record<D, T>* const to = scratch_[t].sorted.data();
             partition.for_each_chunk(first_slab + s, [&](const Record<D, T>* r, std::uint32_t n) {
-                for (std::uint32_t i = 0; i < n; ++i) to[bin[r[i].key]++] = r[i];
+                for (std::uint32_t i = 0; i < n; ++i) to[next[r[i].key]++] = r[i];
             });
-            // Each counter now holds the end of its bin: shift to starts and move to the slab's place.
-            const auto base = static_cast<std::uint32_t>(begin[s]);
-            std::uint32_t previous = 0;
-            for (std::size_t c = 0; c < slab_bins; ++c) {
-                const std::uint32_t end = bin[c];
-                bin[c] = base + previous;
-                previous = end;
-            }
             const std::size_t n = begin[s + 1] - begin[s];
             T *lo[D], *hi[D];
             for (int k = 0; k < D; ++k) {

@@ -136,7 +136,11 @@ class SortedGrid {
     base::Array<Lane<T>> group_;
     base::Array<Lane<T>> mask_;
     base::Array<std::uint32_t> start_;
-    std::vector<base::Array<Record<D, T>>> slab_;  // scratch, one per task
+    struct Scratch {
+        base::Array<Record<D, T>> sorted;  // the records of one slab
+        base::Array<std::uint32_t> next;   // place of the next record of each bin
+    };
+    std::vector<Scratch> scratch_;  // one per task
     bool filtered_ = false;
 };
 
