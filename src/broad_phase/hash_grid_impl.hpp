@@ -77,7 +77,8 @@ struct HashGridHierarchy<D, T>::Impl {
         std::size_t grid;  // == home: inside one grid
         std::size_t begin, end;
     };
-    [[nodiscard]] std::vector<Job> jobs(std::size_t objects_per_job) const;
+    /// The same for any number of threads: where work is cut decides the order of the pairs between two grids.
+    [[nodiscard]] std::vector<Job> jobs() const;
     void run(const Job& job, broad_phase::PairBuffer& out) const;
     void drop_false_pairs(broad_phase::PairBuffer& pairs, std::size_t from) const;
     void loose_pairs(std::vector<Pair>& out) const;

@@ -15,9 +15,8 @@ namespace quadrat {
 namespace {
 
 constexpr std::size_t parallel_above = 16384;
-constexpr std::size_t streamed_objects = 4096;
-// How many objects between two looks at the caller's watch.
-constexpr std::size_t watched_objects = 65536;
+constexpr std::size_t least_job = 4096;  // objects
+constexpr std::size_t jobs_at_least = 64;
 constexpr std::size_t sorted_loose_from = 256;
 
 template <int D, class T>
@@ -39,8 +38,8 @@ bool HashGridHierarchy<D, T>::Impl::may_meet(std::uint32_t a, std::uint32_t b) c
 }
 
 template <int D, class T>
-std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>::Impl::jobs(
-    std::size_t objects_per_job) const {
+std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>::Impl::jobs() const {
+    const std::size_t objects_per_job = std::max(least_job, sorted / jobs_at_least);
     std::vector<Job> all;
     for (std::size_t g = 0; g < grid_count; ++g) {
         const auto view = grids[g].view();
@@ -153,7 +152,7 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& ou
         if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
             out.push_back({std::min(a, b), std::max(a, b)});
     };
-    for (const Job& job : own.jobs(streamed_objects)) {
+    for (const Job& job : own.jobs()) {
         {
             broad_phase::PairBuffer buffer(found, 0);
             own.run(job, buffer);
@@ -212,8 +211,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         std::size_t dropped = 0, done = 0;
         {
             broad_phase::PairBuffer buffer(out, 0);
-            const bool limited = limit < std::numeric_limits<std::size_t>::max() / sizeof(Pair);
-            const auto jobs = s.jobs(limited ? streamed_objects : watched_objects);
+            const auto jobs = s.jobs();
             for (const auto& job : jobs) {
                 s.run(job, buffer);
                 base::check_in(s.options.watch, ++done, jobs.size());
@@ -231,7 +229,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         }
         return;
     }
-    const auto jobs = s.jobs(std::max<std::size_t>(streamed_objects, s.sorted / (8 * threads)));
+    const auto jobs = s.jobs();
     std::unique_lock lock(s.scratch_mutex, std::try_to_lock);
     std::vector<std::vector<Pair>> own;
     std::vector<std::vector<Pair>>& parts = lock.owns_lock() ? s.scratch : own;
@@ -273,7 +271,7 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
     const Impl& s = *impl_;
     s.tests = 0;
     std::vector<Pair> chunk;
-    for (const auto& job : s.jobs(streamed_objects)) {
+    for (const auto& job : s.jobs()) {
         {
             broad_phase::PairBuffer buffer(chunk, 0);
             s.run(job, buffer);

@@ -117,8 +117,11 @@ class Matcher {
         const L l;
         const std::size_t n = hn::Lanes(d);
         tests_ += e - b;
+        const std::size_t begin = b;
         for (; b < e; b += n) {
-            if (block.filled + n > scratch_size) test();
+            // As soon as the widest vector might not fit: when blocks are tested decides the order of the pairs, which
+            // must not depend on the width.
+            if ((b - begin) % 16 == 0 && block.filled + 16 > scratch_size) test();
             const std::size_t to = block.filled;
             hn::Vec<V> lo[D], hi[D];
             auto keep = hn::FirstN(d, e - b);
