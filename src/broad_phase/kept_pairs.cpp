@@ -31,15 +31,33 @@ void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const V
     cells::check_slots(boxes.size(), boxes_.size());
     if (!velocities.empty() && velocities.size() != boxes.size())
         throw Error(ErrorKind::bad_shape, "expected one velocity per box", {.field = "velocities"});
-    cells::check_boxes(boxes, options_.executor);
+    leavers_.clear();
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        bool inside = true;  // and then it is a legal box
+        for (int k = 0; k < D; ++k)
+            inside &= (fat_[i].lo[k] <= boxes[i].lo[k]) & (boxes[i].lo[k] <= boxes[i].hi[k]) &
+                      (boxes[i].hi[k] <= fat_[i].hi[k]);
+        if (!inside) leavers_.push_back(static_cast<std::uint32_t>(i));
+    }
+    for (const std::uint32_t i : leavers_) cells::check_box(boxes[i], i);
     boxes_.assign(boxes.begin(), boxes.end());
-    for (std::size_t i = 0; i < boxes_.size(); ++i) {
-        bool inside = true;
-        for (int k = 0; k < D; ++k) inside &= fat_[i].lo[k] <= boxes_[i].lo[k] && boxes_[i].hi[k] <= fat_[i].hi[k];
-        if (!inside) {
-            rebuild(velocities);
-            return;
-        }
+    if (leavers_.size() > boxes.size() / 16)
+        rebuild(velocities);
+    else if (!leavers_.empty())
+        replace(velocities);
+}
+
+template <int D, class T>
+void KeptPairs<D, T>::fatten(std::size_t i, std::span<const Vec<D, T>> velocities) {
+    const Box<D, T>& box = boxes_[i];
+    T shortest = box.hi[0] - box.lo[0];
+    for (int k = 1; k < D; ++k) shortest = std::min(shortest, box.hi[k] - box.lo[k]);
+    T margin = T(options_.least);
+    if (shortest < std::numeric_limits<T>::infinity()) margin = std::max(margin, T(options_.margin) * shortest);
+    for (int k = 0; k < D; ++k) {
+        const T ahead = velocities.empty() ? T{0} : T(options_.horizon) * velocities[i][k];
+        fat_[i].lo[k] = box.lo[k] - margin + std::min(ahead, T{0});
+        fat_[i].hi[k] = box.hi[k] + margin + std::max(ahead, T{0});
     }
 }
 
@@ -47,18 +65,8 @@ template <int D, class T>
 void KeptPairs<D, T>::rebuild(std::span<const Vec<D, T>> velocities) {
     const bool resized = fat_.size() != boxes_.size();
     fat_.resize(boxes_.size());
-    for (std::size_t i = 0; i < boxes_.size(); ++i) {
-        const Box<D, T>& box = boxes_[i];
-        T shortest = box.hi[0] - box.lo[0];
-        for (int k = 1; k < D; ++k) shortest = std::min(shortest, box.hi[k] - box.lo[k]);
-        T margin = T(options_.least);
-        if (shortest < std::numeric_limits<T>::infinity()) margin = std::max(margin, T(options_.margin) * shortest);
-        for (int k = 0; k < D; ++k) {
-            const T ahead = velocities.empty() ? T{0} : T(options_.horizon) * velocities[i][k];
-            fat_[i].lo[k] = box.lo[k] - margin + std::min(ahead, T{0});
-            fat_[i].hi[k] = box.hi[k] + margin + std::max(ahead, T{0});
-        }
-    }
+    left_.assign(boxes_.size(), 0);
+    for (std::size_t i = 0; i < boxes_.size(); ++i) fatten(i, velocities);
     if (resized) {
         grid_.clear();
         grid_.insert(std::span<const Box<D, T>>(fat_));
@@ -67,6 +75,28 @@ void KeptPairs<D, T>::rebuild(std::span<const Vec<D, T>> velocities) {
     }
     grid_.find_pairs(candidates_);
     ++rebuilds_;
+}
+
+// New fat boxes and pairs for the leavers alone.
+template <int D, class T>
+void KeptPairs<D, T>::replace(std::span<const Vec<D, T>> velocities) {
+    for (const std::uint32_t i : leavers_) {
+        left_[i] = 1;
+        fatten(i, velocities);
+        grid_.move(grid_.id(i), fat_[i]);
+    }
+    std::size_t kept = 0;
+    for (const Pair& p : candidates_) {
+        candidates_[kept] = p;
+        kept += (left_[p.first] | left_[p.second]) == 0;
+    }
+    candidates_.resize(kept);
+    for (const std::uint32_t i : leavers_) {
+        grid_.find(fat_[i], found_);
+        for (const std::uint32_t j : found_)
+            if (j != i && (left_[j] == 0 || i < j)) candidates_.push_back({std::min(i, j), std::max(i, j)});
+    }
+    for (const std::uint32_t i : leavers_) left_[i] = 0;
 }
 
 template <int D, class T>

@@ -1,16 +1,53 @@
 #include "broad_phase/sorted_grid.hpp"
 
+#include "base/large_pages.hpp"
 #include "base/parallel.hpp"
+
+#include <hwy/cache_control.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace quadrat::broad_phase {
+namespace {
+
+constexpr std::size_t piece = 32;  // records taken apart between two requests for memory
+
+// Asks for the records of a slab, a few lines at a time, while another slab is worked on.
+template <int D, class T>
+class Prefetcher {
+  public:
+    void start(const SlabPartition<D, T>& partition, std::size_t slab) {
+        chunks_.clear();
+        at_ = 0;
+        partition.for_each_chunk(slab, [&](const Record<D, T>* r, std::uint32_t n) {
+            chunks_.push_back({reinterpret_cast<const char*>(r), n * sizeof(Record<D, T>)});
+        });
+    }
+    void next(std::size_t lines) {
+        for (; lines != 0 && at_ < chunks_.size(); --lines) {
+            auto& [address, bytes] = chunks_[at_];
+            hwy::Prefetch(address);
+            address += 64;
+            if (bytes <= 64)
+                ++at_;
+            else
+                bytes -= 64;
+        }
+    }
+
+  private:
+    std::vector<std::pair<const char*, std::size_t>> chunks_;  // what is left of each
+    std::size_t at_ = 0;
+};
+
+}  // namespace
 
 template <int D, class T>
 void SlabPartition<D, T>::start(std::size_t tasks, std::size_t objects_per_task, std::size_t slabs) {
     const std::size_t share = (objects_per_task / chunk_records + slabs + 1) * chunk_stride;
-    pool_.resize_discard(tasks * share);
+    base::resize_large(pool_, tasks * share);
     streamed_ = tasks * share * sizeof(Record<D, T>) > streamed_from;
     tasks_.resize(tasks);
     for (std::size_t t = 0; t < tasks; ++t) {
@@ -56,16 +93,16 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
     }
     const std::size_t total = begin[shape.slabs];
     for (int k = 0; k < D; ++k) {
-        lo_[k].resize_discard(total);
-        hi_[k].resize_discard(total);
+        base::resize_large(lo_[k], total);
+        base::resize_large(hi_[k], total);
     }
-    id_.resize_discard(total);
+    base::resize_large(id_, total);
     if (filtered_) {
         group_.resize_discard(total);
         mask_.resize_discard(total);
     }
     const std::uint32_t bins = shape.bins();
-    start_.resize_discard(shape.cells() + 1);
+    base::resize_large(start_, shape.cells() + 1);
     start_[shape.cells()] = static_cast<std::uint32_t>(total);
 
     const std::size_t tasks = std::min<std::size_t>(shape.slabs, base::thread_count(executor));
@@ -73,6 +110,7 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
     base::run_tasks(executor, tasks, [&](std::size_t t) {
         scratch_[t].sorted.resize_discard(largest);
         scratch_[t].next.resize_discard(std::size_t{shape.rows_per_slab()} * bins);
+        Prefetcher<D, T> ahead;
         // Cut by slabs; the result does not depend on where.
         const auto first = static_cast<std::uint32_t>(shape.slabs * t / tasks);
         const auto last = static_cast<std::uint32_t>(shape.slabs * (t + 1) / tasks);
@@ -103,12 +141,20 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
                 for (std::uint32_t i = 0; i < n; ++i) to[next[r[i].key]++] = r[i];
             });
             const std::size_t n = begin[s + 1] - begin[s];
-            T *lo[D], *hi[D];
-            for (int k = 0; k < D; ++k) {
-                lo[k] = lo_[k].data() + base;
-                hi[k] = hi_[k].data() + base;
+            // The next slab comes from memory if it was written past the cache.
+            const bool far = partition.streamed() && s + 1 < last;
+            if (far) ahead.start(partition, first_slab + s + 1);
+            const std::size_t step = far ? piece : n;
+            for (std::size_t i = 0; i < n; i += step) {
+                const std::size_t count = std::min(step, n - i);
+                T *lo[D], *hi[D];
+                for (int k = 0; k < D; ++k) {
+                    lo[k] = lo_[k].data() + base + i;
+                    hi[k] = hi_[k].data() + base + i;
+                }
+                unpack<D, T>(to + i, count, lo, hi, id_.data() + base + i);
+                if (far) ahead.next((count * sizeof(Record<D, T>) + 63) / 64);
             }
-            unpack<D, T>(to, n, lo, hi, id_.data() + base);
             if (filtered_)
                 for (std::size_t i = base; i < base + n; ++i) {
                     group_[i] = filters[id_[i]][0];

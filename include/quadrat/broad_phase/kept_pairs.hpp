@@ -1,6 +1,7 @@
 // Pairs that are kept between steps, for calm scenes: boxes are made fatter by a margin, the pairs of the fat boxes are
-// found once, and as long as no box has left its fat box a step only tests those pairs again. The pairs are exactly
-// those of the boxes at every step.
+// found once, and a step only tests those pairs again. A box that has left its fat box gets a new one and looks for its
+// pairs alone; only when many have left are all pairs found anew. The pairs are exactly those of the boxes at every
+// step.
 #pragma once
 
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
@@ -8,6 +9,7 @@
 #include <quadrat/geometry.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,8 +22,9 @@ struct KeptPairsOptions {
     double horizon = 0;   ///< steps that a box is also swept ahead by its velocity, where velocities are given
 };
 
-/// A broad phase for boxes of which none moves more than a fraction of its size per step. Cost of a calm step: a pass
-/// over the boxes and one test per fat pair; when a box has left its fat box, a bulk update of a HashGridHierarchy.
+/// A broad phase for boxes of which few move more than a fraction of their size per step. Cost of a step: a pass over
+/// the boxes, one test per fat pair, and an edit and a query of a HashGridHierarchy for each box that has left its fat
+/// box (or one bulk update of it, if more than one box in sixteen has left).
 template <int D, class T>
 class KeptPairs {
   public:
@@ -44,17 +47,21 @@ class KeptPairs {
     }
     [[nodiscard]] std::size_t size() const { return boxes_.size(); }
 
-    /// How often the fat pairs were found anew.
+    /// How often all fat pairs were found anew.
     [[nodiscard]] std::size_t rebuilds() const { return rebuilds_; }
     [[nodiscard]] std::size_t candidates() const { return candidates_.size(); }
 
   private:
+    void fatten(std::size_t i, std::span<const Vec<D, T>> velocities);
     void rebuild(std::span<const Vec<D, T>> velocities);
+    void replace(std::span<const Vec<D, T>> velocities);
 
     KeptPairsOptions options_;
     HashGridHierarchy<D, T> grid_;
     std::vector<Box<D, T>> boxes_, fat_;
     std::vector<Pair> candidates_;
+    std::vector<std::uint32_t> leavers_, found_;  // scratch of a step
+    std::vector<std::uint8_t> left_;              // per box: it is one of the leavers
     std::size_t rebuilds_ = 0;
 };
 
