@@ -11,7 +11,7 @@
 namespace quadrat {
 namespace {
 
-constexpr std::size_t sample_size = 8192;
+constexpr std::size_t least_sample = 1024, largest_sample = 8192;  // boxes, of which classes are chosen
 constexpr std::size_t parallel_above = 16384;
 constexpr std::size_t loose_allowance = 1024;
 
@@ -129,7 +129,7 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
         shapes.assign(1, single_cell<D, T>());
         distribute();
     } else {
-        draw(sample_size);
+        draw(std::clamp(n / 16, least_sample, largest_sample));
         shapes = broad_phase::choose_grids<D, T>(sample, live);
         distribute();
         if (misfits() > live / 16 && sample.size() < live) {  // the sample was not representative

@@ -1,6 +1,5 @@
 #include "broad_phase/sorted_grid.hpp"
 
-#include "base/large_pages.hpp"
 #include "base/parallel.hpp"
 
 #include <hwy/cache_control.h>
@@ -47,7 +46,7 @@ class Prefetcher {
 template <int D, class T>
 void SlabPartition<D, T>::start(std::size_t tasks, std::size_t objects_per_task, std::size_t slabs) {
     const std::size_t share = (objects_per_task / chunk_records + slabs + 1) * chunk_stride;
-    base::resize_large(pool_, tasks * share);
+    pool_.resize_discard(tasks * share);
     streamed_ = tasks * share * sizeof(Record<D, T>) > streamed_from;
     tasks_.resize(tasks);
     for (std::size_t t = 0; t < tasks; ++t) {
@@ -93,16 +92,16 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
     }
     const std::size_t total = begin[shape.slabs];
     for (int k = 0; k < D; ++k) {
-        base::resize_large(lo_[k], total);
-        base::resize_large(hi_[k], total);
+        lo_[k].resize_discard(total);
+        hi_[k].resize_discard(total);
     }
-    base::resize_large(id_, total);
+    id_.resize_discard(total);
     if (filtered_) {
         group_.resize_discard(total);
         mask_.resize_discard(total);
     }
     const std::uint32_t bins = shape.bins();
-    base::resize_large(start_, shape.cells() + 1);
+    start_.resize_discard(shape.cells() + 1);
     start_[shape.cells()] = static_cast<std::uint32_t>(total);
 
     const std::size_t tasks = std::min<std::size_t>(shape.slabs, base::thread_count(executor));
