@@ -16,6 +16,8 @@ namespace quadrat::broad_phase {
 /// before is written over without being cleared first.
 class PairBuffer {
   public:
+    /// Appends to what `target` holds.
+    explicit PairBuffer(std::vector<Pair>& target) : PairBuffer(target, target.size()) {}
     /// Keeps the first `size` pairs of `target`.
     PairBuffer(std::vector<Pair>& target, std::size_t size) : target_(&target), size_(size) {}
     PairBuffer(const PairBuffer&) = delete;
