@@ -38,9 +38,8 @@ void run(const BenchOptions& options) {
     if (!scene) throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose one of B1 to B6");
     const std::string method = resolve_pair_method(options.common.method);
     Progress progress("measuring " + options.scenario);
-    const BenchReport report = dispatch(options.dimension, options.type == "float", [&]<int D, class T>() {
-        return measure<D, T>(options, *scene, method);
-    });
+    const BenchReport report = dispatch(options.dimension, options.type == "float",
+                                        [&]<int D, class T>() { return measure<D, T>(options, *scene, method); });
     progress.end();
     report.print(options, "broad-phase", method);
 }

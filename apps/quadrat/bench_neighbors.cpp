@@ -56,9 +56,8 @@ void run(const NeighborBenchOptions& options) {
     const std::string method = resolve_neighbor_method(options.common.method);
     if (options.half && method != "cell-index") throw UsageError("--half: only with --method cell-index");
     Progress progress("measuring " + options.scenario);
-    const BenchReport report = dispatch(options.dimension, options.type == "float", [&]<int D, class T>() {
-        return measure<D, T>(options, *scene, method);
-    });
+    const BenchReport report = dispatch(options.dimension, options.type == "float",
+                                        [&]<int D, class T>() { return measure<D, T>(options, *scene, method); });
     progress.end();
     report.print(options, "neighbors", method);
 }

@@ -96,10 +96,9 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
         if (settings_.k > 0)
             index_.find_nearest(settings_.k, out, settings_.limit);
         else
-            index_.find_neighbors(out,
-                                  {.half = settings_.half,
-                                   .distances = settings_.distances ? DistanceKind::distance : DistanceKind::none,
-                                   .watch = settings_.watch});
+            index_.find_neighbors(out, {.half = settings_.half,
+                                        .distances = settings_.distances ? DistanceKind::distance : DistanceKind::none,
+                                        .watch = settings_.watch});
     }
 
     [[nodiscard]] std::uint64_t tested() const override { return index_.tests(); }

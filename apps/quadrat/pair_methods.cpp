@@ -33,8 +33,8 @@ std::uint64_t tests_of(const Structure& structure) {
         return structure.stats().tests;
 }
 
-// Fits every structure: some insert boxes and keep slots, some are built anew; some compare two sets, some are asked with
-// the boxes of the other set, some know one set only.
+// Fits every structure: some insert boxes and keep slots, some are built anew; some compare two sets, some are asked
+// with the boxes of the other set, some know one set only.
 template <int D, class T, class Structure>
 class StructurePairs final : public PairFinder<D, T> {
   public:
@@ -98,9 +98,7 @@ class BrutePairs final : public PairFinder<D, T> {
         a_ = a;
         b_ = b;
     }
-    void find(std::vector<Pair>& out) override {
-        between_ ? brute_.find_pairs(a_, b_, out) : brute_.find_pairs(out);
-    }
+    void find(std::vector<Pair>& out) override { between_ ? brute_.find_pairs(a_, b_, out) : brute_.find_pairs(out); }
     [[nodiscard]] std::uint64_t tested() const override {
         const std::uint64_t n = brute_.size();
         return between_ ? std::uint64_t{a_.size()} * b_.size() : n * (n - (n > 0)) / 2;

@@ -25,10 +25,10 @@ template <int D, class T>
 std::vector<Pair> find_pairs(const PairsOptions& options, const Input& a, const Input* b, Report& report,
                              Progress& progress) {
     const auto executor = options.common.executor();
-    const auto finder =
-        make_pair_finder<D, T>(report.method, {.executor = executor.get(),
-                                               .max_bytes = options.common.max_bytes,
-                                               .watch = {.stop = {}, .report = [&](double part) { progress.at(part); }}});
+    const auto finder = make_pair_finder<D, T>(
+        report.method, {.executor = executor.get(),
+                        .max_bytes = options.common.max_bytes,
+                        .watch = {.stop = {}, .report = [&](double part) { progress.at(part); }}});
     std::vector<Pair> pairs;
     report.time(options.common.repeat, [&](Timer& timer, double& build, double& find) {
         b ? finder->build(a.rows<Box<D, T>>(), b->rows<Box<D, T>>()) : finder->build(a.rows<Box<D, T>>());

@@ -41,7 +41,8 @@ std::vector<Voxel<D>> random_set(std::size_t n, int log2_side, std::uint64_t see
     return out;
 }
 
-/// `reach` is half the thickness of the shell that the voxels are taken from, nearest first; 0 means the one for D3 and D4.
+/// `reach` is half the thickness of the shell that the voxels are taken from, nearest first; 0 means the one for D3 and
+/// D4.
 inline std::vector<Voxel<3>> surface_set(std::int32_t side, std::size_t count, double reach = 0) {
     constexpr double pi = 3.14159265358979323846;
     const double radius = 0.33 * side, k = 2 * pi * 5 / side, bump = 0.035 * side;

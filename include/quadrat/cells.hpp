@@ -1,4 +1,5 @@
-// The tables that both questions share, what touches what and what is near what: the oracle, and the list of neighbours.
+// The tables that both questions share, what touches what and what is near what: the oracle, and the list of
+// neighbours.
 #pragma once
 
 #include <quadrat/cells/brute_force.hpp>

@@ -1,5 +1,6 @@
-// What bad data gets. Every failure that the caller's data can cause is one exception type that says what is wrong and where:
-// the position in the array, or the file with its line or byte, and the field. Programmers' mistakes are assertions instead.
+// What bad data gets. Every failure that the caller's data can cause is one exception type that says what is wrong and
+// where: the position in the array, or the file with its line or byte, and the field. Programmers' mistakes are
+// assertions instead.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ enum class ErrorKind {
     stopped,       ///< the caller's stop token asked to end
 };
 
-/// Where in the caller's data the error is. Rows and columns of arrays count from 0, lines of text files from 1, bytes from 0.
+/// Where in the caller's data the error is. Rows and columns of arrays count from 0, lines of text files from 1, bytes
+/// from 0.
 struct Where {
     std::string file = {};                     ///< empty when the data came from memory
     std::optional<std::uint64_t> index = {};   ///< position in an array; the row of a file

@@ -1,5 +1,6 @@
-// Where threads come from. The library starts none of its own: it runs on the caller's thread unless an Executor is given.
-// Work is cut into tasks whose number depends on the data alone, so that results are the same for any number of threads.
+// Where threads come from. The library starts none of its own: it runs on the caller's thread unless an Executor is
+// given. Work is cut into tasks whose number depends on the data alone, so that results are the same for any number of
+// threads.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@ class Executor {
     /// How many tasks can make progress at once; at least 1. Used to size chunks of work, never to decide a result.
     [[nodiscard]] virtual unsigned threads() const noexcept = 0;
 
-    /// Calls task(context, k) once for every k in [0, count), in any order, on any threads; returns when all have returned.
-    /// The task does not throw. Tasks do not wait for each other. May be called from inside a task.
+    /// Calls task(context, k) once for every k in [0, count), in any order, on any threads; returns when all have
+    /// returned. The task does not throw. Tasks do not wait for each other. May be called from inside a task.
     virtual void run(std::size_t count, void (*task)(void* context, std::size_t k), void* context) = 0;
 };
 
@@ -72,10 +73,10 @@ class StopToken {
     std::shared_ptr<const std::atomic<bool>> flag_;
 };
 
-/// How a caller follows and ends a long call. The library looks at it once per chunk of work, on the calling thread or on
-/// an executor's thread, one call of `report` at a time.
+/// How a caller follows and ends a long call. The library looks at it once per chunk of work, on the calling thread or
+/// on an executor's thread, one call of `report` at a time.
 struct Watch {
-    StopToken stop;                              ///< when it asks to stop, the call throws Error{ErrorKind::stopped}
+    StopToken stop;                               ///< when it asks to stop, the call throws Error{ErrorKind::stopped}
     std::function<void(double fraction)> report;  ///< told how much is done, 0..1, never falling
 };
 

@@ -1,5 +1,5 @@
-// Plain aggregates for what the library reads and gives: vectors, boxes, spheres, segments, rays, half-spaces, pairs. No
-// invariants and no constructors, so that an array of the caller's own floats can be viewed as one of these.
+// Plain aggregates for what the library reads and gives: vectors, boxes, spheres, segments, rays, half-spaces, pairs.
+// No invariants and no constructors, so that an array of the caller's own floats can be viewed as one of these.
 #pragma once
 
 #include <compare>
@@ -47,8 +47,8 @@ using Box3f = Box<3, float>;
 using Box2d = Box<2, double>;
 using Box3d = Box<3, double>;
 
-/// True if the closed boxes share a point; boxes that only touch overlap. This comparison, in the input's own type, is the
-/// contract of every broad phase in the library (docs/concepts.md).
+/// True if the closed boxes share a point; boxes that only touch overlap. This comparison, in the input's own type, is
+/// the contract of every broad phase in the library (docs/concepts.md).
 template <int D, class T>
 [[nodiscard]] constexpr bool overlap(const Box<D, T>& a, const Box<D, T>& b) {
     for (int k = 0; k < D; ++k)
@@ -85,9 +85,10 @@ struct HalfSpace {
     T offset;
 };
 
-/// Two positions in the caller's arrays (or two slots). Within one set first < second; between two sets first is from the
-/// first set and second from the second. The one type here with constructors: the empty one leaves the members
-/// indeterminate, so that a std::vector<Pair> can be resized for millions of results without being filled with zeros first.
+/// Two positions in the caller's arrays (or two slots). Within one set first < second; between two sets first is from
+/// the first set and second from the second. The one type here with constructors: the empty one leaves the members
+/// indeterminate, so that a std::vector<Pair> can be resized for millions of results without being filled with zeros
+/// first.
 struct Pair {
     std::uint32_t first;
     std::uint32_t second;

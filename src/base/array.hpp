@@ -1,5 +1,5 @@
-// A growing block of memory that is aligned for SIMD, never zero-filled and never copied on growth: scratch that a structure
-// keeps between calls. Large blocks come straight from the system, so that untouched pages cost nothing.
+// A growing block of memory that is aligned for SIMD, never zero-filled and never copied on growth: scratch that a
+// structure keeps between calls. Large blocks come straight from the system, so that untouched pages cost nothing.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Assertions for programmers' mistakes: live in every build type but Release. The hook lets tests and hosts turn a failure
-// into something other than an abort.
+// Assertions for programmers' mistakes: live in every build type but Release. The hook lets tests and hosts turn a
+// failure into something other than an abort.
 #pragma once
 
 namespace quadrat::base {

@@ -30,7 +30,10 @@ std::string describe(const std::string& message, const Where& where) {
 }  // namespace
 
 Error::Error(ErrorKind kind, std::string message, Where where)
-    : std::runtime_error(describe(message, where)), kind_(kind), message_(std::move(message)), where_(std::move(where)) {}
+    : std::runtime_error(describe(message, where)),
+      kind_(kind),
+      message_(std::move(message)),
+      where_(std::move(where)) {}
 
 Error Error::in_file(std::string_view file) const {
     Where where = where_;

@@ -92,7 +92,9 @@ ThreadExecutor::~ThreadExecutor() {
     for (std::thread& worker : state_->workers) worker.join();
 }
 
-unsigned ThreadExecutor::threads() const noexcept { return static_cast<unsigned>(state_->workers.size()) + 1; }
+unsigned ThreadExecutor::threads() const noexcept {
+    return static_cast<unsigned>(state_->workers.size()) + 1;
+}
 
 void ThreadExecutor::run(std::size_t count, void (*task)(void*, std::size_t), void* context) {
     if (inside_task || state_->workers.empty()) {

@@ -1,5 +1,5 @@
-// Loops over an Executor. The number of chunks depends on the size and the grain only, and partial results are combined in
-// chunk order, so a floating point sum has the same bits for any number of threads.
+// Loops over an Executor. The number of chunks depends on the size and the grain only, and partial results are combined
+// in chunk order, so a floating point sum has the same bits for any number of threads.
 #pragma once
 
 #include <quadrat/error.hpp>
@@ -19,7 +19,8 @@ namespace quadrat::base {
     return executor ? std::max(1u, executor->threads()) : 1u;
 }
 
-/// Calls task(k) for k in [0, count). If tasks throw, the exception of the smallest k is thrown here after all have ended.
+/// Calls task(k) for k in [0, count). If tasks throw, the exception of the smallest k is thrown here after all have
+/// ended.
 template <class Task>
 void run_tasks(Executor* executor, std::size_t count, Task&& task) {
     if (!executor || executor->threads() <= 1 || count <= 1) {
@@ -50,13 +51,14 @@ void run_tasks(Executor* executor, std::size_t count, Task&& task) {
     if (call.failure) std::rethrow_exception(call.failure);
 }
 
-[[nodiscard]] constexpr std::size_t chunk_count(std::size_t n, std::size_t grain) { return (n + grain - 1) / grain; }
+[[nodiscard]] constexpr std::size_t chunk_count(std::size_t n, std::size_t grain) {
+    return (n + grain - 1) / grain;
+}
 
 /// Calls body(begin, end) for consecutive ranges of at most `grain` that cover [0, n).
 template <class Body>
 void parallel_for(Executor* executor, std::size_t n, std::size_t grain, Body&& body) {
-    run_tasks(executor, chunk_count(n, grain),
-              [&](std::size_t k) { body(k * grain, std::min(n, (k + 1) * grain)); });
+    run_tasks(executor, chunk_count(n, grain), [&](std::size_t k) { body(k * grain, std::min(n, (k + 1) * grain)); });
 }
 
 /// combine(... combine(combine(first, map(chunk 0)), map(chunk 1)) ...), always in this order.

@@ -1,5 +1,6 @@
-// The SIMD seam. A file with vector code is compiled once per Highway target and dispatched at run time; this header says how
-// such a file reads, and lets tests force a target so that the scalar twin (HWY_SCALAR) of every path is tested too.
+// The SIMD seam. A file with vector code is compiled once per Highway target and dispatched at run time; this header
+// says how such a file reads, and lets tests force a target so that the scalar twin (HWY_SCALAR) of every path is
+// tested too.
 //
 //   #undef HWY_TARGET_INCLUDE
 //   #define HWY_TARGET_INCLUDE "cells/thing.cpp"     // this file, seen from src/

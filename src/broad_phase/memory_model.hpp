@@ -1,6 +1,6 @@
-// The memory of a hash grid as HHG 3.1 counts it: a pointer to a container, a pointer to neighbour offsets and an index per
-// cell; one array of 27 offsets for all inner cells and one for each outer cell; a container per occupied cell. Not what
-// DynamicGrids takes (it computes offsets and links objects through arrays): the figure to hold it against.
+// The memory of a hash grid as HHG 3.1 counts it: a pointer to a container, a pointer to neighbour offsets and an index
+// per cell; one array of 27 offsets for all inner cells and one for each outer cell; a container per occupied cell. Not
+// what DynamicGrids takes (it computes offsets and links objects through arrays): the figure to hold it against.
 #pragma once
 
 #include <cstddef>

@@ -74,7 +74,7 @@ class PointTable {
 
     /// Appends the indices of the points near `query` in the cells of the mask. Returns the number of distance tests.
     std::uint64_t find(const Vec<D, T>& query, std::span<const Vec<D, int>> mask, const NearTest<T>& near,
-              std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) const {
+                       std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) const {
         scratch.resize(size());
         const std::size_t stride = column_stride(size());
         std::uint64_t tests = 0;

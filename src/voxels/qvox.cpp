@@ -113,10 +113,11 @@ struct Source {
 
 Buffer load(const Source& file, const Section& s, bool compressed, const QvoxReadOptions& options) {
     const std::uint8_t* at = file.data.get() + s.at;
-    if ((options.verify || compressed) && qvox_checksum({at, s.stored}) != s.checksum)
+    if ((options.verify || compressed) && qvox_checksum({at, static_cast<std::size_t>(s.stored)}) != s.checksum)
         throw bad(s.name.empty() ? "section " + std::to_string(s.kind) : s.name,
                   "its checksum is wrong: the file is damaged");
-    if (!compressed) return {std::shared_ptr<std::uint8_t>(file.data, file.data.get() + s.at), s.raw};
+    if (!compressed)
+        return {std::shared_ptr<std::uint8_t>(file.data, file.data.get() + s.at), static_cast<std::size_t>(s.raw)};
 #if QUADRAT_HAS_ZSTD
     if (ZSTD_getFrameContentSize(at, s.stored) != s.raw)
         throw bad("section", "its compressed size is not what it says");
@@ -367,7 +368,7 @@ std::vector<std::uint8_t> encode_qvox(const VoxelGrid<D>& grid, const QvoxWriteO
         } else {
             out.insert(out.end(), s.data, s.data + s.raw);
         }
-        s.checksum = qvox_checksum({out.data() + s.at, s.stored});
+        s.checksum = qvox_checksum({out.data() + s.at, static_cast<std::size_t>(s.stored)});
     }
     put_header<D>(out.data(), grid, options.compression > 0 ? flag_compressed : 0,
                   static_cast<std::uint32_t>(sections.size()));

@@ -19,7 +19,8 @@ TEST(Error, NamesLineByteAndField) {
                  "a.csv: line 4, x: not a number");
     EXPECT_STREQ(Error(ErrorKind::bad_format, "truncated", {.file = "a.npy", .byte = 128}).what(),
                  "a.npy: byte 128: truncated");
-    EXPECT_STREQ(Error(ErrorKind::bad_value, "must be positive", {.field = "radius"}).what(), "radius: must be positive");
+    EXPECT_STREQ(Error(ErrorKind::bad_value, "must be positive", {.field = "radius"}).what(),
+                 "radius: must be positive");
     EXPECT_STREQ(Error(ErrorKind::stopped, "stopped on request").what(), "stopped on request");
 }
 

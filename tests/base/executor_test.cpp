@@ -38,9 +38,8 @@ TEST(Executor, RunsEachTaskOnce) {
 TEST(Executor, NestedRunsFinish) {
     for (const auto& executor : executors()) {
         std::atomic<int> calls{0};
-        base::run_tasks(executor.get(), 8, [&](std::size_t) {
-            base::run_tasks(executor.get(), 8, [&](std::size_t) { ++calls; });
-        });
+        base::run_tasks(executor.get(), 8,
+                        [&](std::size_t) { base::run_tasks(executor.get(), 8, [&](std::size_t) { ++calls; }); });
         EXPECT_EQ(calls.load(), 64);
     }
 }

@@ -75,14 +75,16 @@ TYPED_TEST(HashGrid, FindsThePairsOfMovingScenes) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
     using base::BoxScene;
-    for (const BoxScene scene : {BoxScene::equal, BoxScene::sizes, BoxScene::sticks, BoxScene::mix, BoxScene::clustered}) {
+    for (const BoxScene scene :
+         {BoxScene::equal, BoxScene::sizes, BoxScene::sticks, BoxScene::mix, BoxScene::clustered}) {
         base::MovingBoxes<D, T> world(scene, 3000);
         HashGridHierarchy<D, T> grid;
         grid.insert(world.boxes());
         std::vector<Pair> pairs;
         for (int step = 0; step < 3; ++step) {
             grid.find_pairs(pairs);
-            EXPECT_TRUE(same_self_pairs(brute<D, T>(world.boxes()), pairs)) << "scene " << int(scene) << " step " << step;
+            EXPECT_TRUE(same_self_pairs(brute<D, T>(world.boxes()), pairs))
+                << "scene " << int(scene) << " step " << step;
             world.step();
             grid.update(world.boxes());
         }
@@ -314,7 +316,8 @@ TEST(HashGridHalfSpaces, MeetWhatReachesIntoThem) {
     const Id above = grid.insert(HalfSpace<2, double>{{-2, -2}, -1});  // x + y >= 0.5: disjoint from the first
     std::vector<Pair> pairs;
     grid.find_pairs(pairs);
-    EXPECT_TRUE(same_self_pairs({{below.slot, touching.slot}, {touching.slot, above.slot}, {2, above.slot}, {1, 2}}, pairs));
+    EXPECT_TRUE(
+        same_self_pairs({{below.slot, touching.slot}, {touching.slot, above.slot}, {2, above.slot}, {1, 2}}, pairs));
 }
 
 TEST(HashGridErrors, BadBoxesAreNamedAndChangeNothing) {

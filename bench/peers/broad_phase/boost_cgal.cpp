@@ -17,7 +17,9 @@ using Point = bg::model::point<float, 3, bg::cs::cartesian>;
 using BgBox = bg::model::box<Point>;
 using Value = std::pair<BgBox, std::uint32_t>;
 
-BgBox to_boost(const Box3f& b) { return {{b.lo[0], b.lo[1], b.lo[2]}, {b.hi[0], b.hi[1], b.hi[2]}}; }
+BgBox to_boost(const Box3f& b) {
+    return {{b.lo[0], b.lo[1], b.lo[2]}, {b.hi[0], b.hi[1], b.hi[2]}};
+}
 
 class Boost : public Peer {
   public:
@@ -33,7 +35,8 @@ class Boost : public Peer {
     long query(std::span<const Box3f> queries) override {
         long hits = 0;
         for (const Box3f& q : queries)
-            tree_.query(bgi::intersects(to_boost(q)), boost::make_function_output_iterator([&](const Value&) { ++hits; }));
+            tree_.query(bgi::intersects(to_boost(q)),
+                        boost::make_function_output_iterator([&](const Value&) { ++hits; }));
         return hits;
     }
 
@@ -73,5 +76,9 @@ class Cgal : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_boost() { return std::make_unique<Boost>(); }
-std::unique_ptr<Peer> make_cgal() { return std::make_unique<Cgal>(); }
+std::unique_ptr<Peer> make_boost() {
+    return std::make_unique<Boost>();
+}
+std::unique_ptr<Peer> make_cgal() {
+    return std::make_unique<Cgal>();
+}

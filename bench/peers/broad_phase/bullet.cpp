@@ -28,17 +28,21 @@ class Bullet : public Peer {
             world_ = std::move(tree);
         }
         for (std::size_t i = 0; i < boxes.size(); ++i)
-            proxies_.push_back(world_->createProxy(lo(boxes[i]), hi(boxes[i]), 0, reinterpret_cast<void*>(i), 1, 1, nullptr));
+            proxies_.push_back(
+                world_->createProxy(lo(boxes[i]), hi(boxes[i]), 0, reinterpret_cast<void*>(i), 1, 1, nullptr));
     }
 
     void step(std::span<const Box3f> boxes, std::vector<Pair>& pairs) override {
-        for (std::size_t i = 0; i < boxes.size(); ++i) world_->setAabb(proxies_[i], lo(boxes[i]), hi(boxes[i]), nullptr);
+        for (std::size_t i = 0; i < boxes.size(); ++i)
+            world_->setAabb(proxies_[i], lo(boxes[i]), hi(boxes[i]), nullptr);
         world_->calculateOverlappingPairs(nullptr);
         btBroadphasePairArray& found = world_->getOverlappingPairCache()->getOverlappingPairArray();
         pairs.clear();
         for (int k = 0; k < found.size(); ++k) {
-            const auto a = static_cast<std::uint32_t>(reinterpret_cast<std::size_t>(found[k].m_pProxy0->m_clientObject));
-            const auto b = static_cast<std::uint32_t>(reinterpret_cast<std::size_t>(found[k].m_pProxy1->m_clientObject));
+            const auto a =
+                static_cast<std::uint32_t>(reinterpret_cast<std::size_t>(found[k].m_pProxy0->m_clientObject));
+            const auto b =
+                static_cast<std::uint32_t>(reinterpret_cast<std::size_t>(found[k].m_pProxy1->m_clientObject));
             if (quadrat::overlap(boxes[a], boxes[b])) pairs.push_back({std::min(a, b), std::max(a, b)});
         }
     }
@@ -74,5 +78,9 @@ class Bullet : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_bullet_dbvt() { return std::make_unique<Bullet>(false); }
-std::unique_ptr<Peer> make_bullet_sap() { return std::make_unique<Bullet>(true); }
+std::unique_ptr<Peer> make_bullet_dbvt() {
+    return std::make_unique<Bullet>(false);
+}
+std::unique_ptr<Peer> make_bullet_sap() {
+    return std::make_unique<Bullet>(true);
+}

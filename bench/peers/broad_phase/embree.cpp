@@ -1,5 +1,5 @@
-// Embree: rtcCollide of a scene with itself; low build quality, rebuilt at each step, or refitted: the better of the two here
-// is rebuilding.
+// Embree: rtcCollide of a scene with itself; low build quality, rebuilt at each step, or refitted: the better of the
+// two here is rebuilding.
 #include "peer.hpp"
 
 #include <embree3/rtcore.h>
@@ -76,4 +76,6 @@ class Embree : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_embree(int threads) { return std::make_unique<Embree>(threads); }
+std::unique_ptr<Peer> make_embree(int threads) {
+    return std::make_unique<Embree>(threads);
+}

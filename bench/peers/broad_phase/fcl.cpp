@@ -53,4 +53,6 @@ class Fcl : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_fcl() { return std::make_unique<Fcl>(); }
+std::unique_ptr<Peer> make_fcl() {
+    return std::make_unique<Fcl>();
+}

@@ -1,5 +1,5 @@
-// quadrat_peers_broad_phase SCENE N THREADS STEPS [--json FILE]: quadrat and its rivals on the same moving boxes, one after the
-// other at every step of one run. All must agree on the pairs of the last step.
+// quadrat_peers_broad_phase SCENE N THREADS STEPS [--json FILE]: quadrat and its rivals on the same moving boxes, one
+// after the other at every step of one run. All must agree on the pairs of the last step.
 #include "peer.hpp"
 
 #include "base/scenes.hpp"
@@ -142,16 +142,22 @@ int main(int argc, char** argv) {
         return v[v.size() / 2];
     };
     const double ours = median(rows[0].steps);
-    std::printf("%s, %zu boxes, %d thread(s), %zu pairs; ms per step (median of %d), times quadrat\n", argv[1], n, threads,
-                rows[0].pairs, steps);
+    std::printf("%s, %zu boxes, %d thread(s), %zu pairs; ms per step (median of %d), times quadrat\n", argv[1], n,
+                threads, rows[0].pairs, steps);
     for (const Row& row : rows) {
         equal = equal && row.checksum == rows[0].checksum;
         const double ms = median(row.steps);
         std::printf("  %-28s %10.2f  %6.1fx  setup %9.1f", row.name.c_str(), ms, ms / ours, row.setup);
         if (row.query_ms >= 0) std::printf("  1 M queries %9.1f", row.query_ms);
         std::printf("%s\n", row.checksum == rows[0].checksum ? "" : "  PAIRS DIFFER");
-        report.push_back({{"scenario", argv[1]}, {"n", n}, {"threads", threads}, {"name", row.name}, {"ms_per_step", ms},
-                          {"setup_ms", row.setup}, {"pairs", row.pairs}, {"query_ms", row.query_ms}});
+        report.push_back({{"scenario", argv[1]},
+                          {"n", n},
+                          {"threads", threads},
+                          {"name", row.name},
+                          {"ms_per_step", ms},
+                          {"setup_ms", row.setup},
+                          {"pairs", row.pairs},
+                          {"query_ms", row.query_ms}});
     }
     if (argc >= 7 && std::strcmp(argv[5], "--json") == 0) std::ofstream(argv[6]) << report.dump(1) << '\n';
     return equal ? 0 : 1;

@@ -1,5 +1,5 @@
-// What every rival has to do: take the boxes of a step and give their overlapping pairs. Rivals that report more than the
-// exact pairs (fat boxes, pairs twice) have them removed inside the timed part, since their users would have to.
+// What every rival has to do: take the boxes of a step and give their overlapping pairs. Rivals that report more than
+// the exact pairs (fat boxes, pairs twice) have them removed inside the timed part, since their users would have to.
 #pragma once
 
 #include <quadrat/geometry.hpp>
