@@ -18,7 +18,10 @@ if(QUADRAT_BUILD_APPS OR QUADRAT_BUILD_TESTS OR QUADRAT_BUILD_FUZZERS)
   # Debian keeps OpenVDB's find module in a place of its own; without OpenVDB fluids are drawn as balls.
   if(QUADRAT_WITH_OPENVDB AND EXISTS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/OpenVDB)
     list(APPEND CMAKE_MODULE_PATH /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/OpenVDB)
+    # The module turns BUILD_SHARED_LIBS on for whoever asks; what kind of library this is stays the builder's choice.
+    set(quadrat_shared_libs "${BUILD_SHARED_LIBS}")
     find_package(OpenVDB QUIET)
+    set(BUILD_SHARED_LIBS "${quadrat_shared_libs}")
   endif()
 endif()
 

@@ -1,6 +1,8 @@
 // quadrat bench: measures on the scenes that tests and demos share. One sub-verb per question.
 #include "verb.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace quadrat::cli {
 
 #define BENCH(name) void add_bench_##name(CLI::App& bench);

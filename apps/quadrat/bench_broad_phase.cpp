@@ -5,6 +5,8 @@
 #include "io/checksum.hpp"
 #include "pair_methods.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace quadrat::cli {
 namespace {
 

@@ -2,6 +2,8 @@
 // again, or only the candidates.
 #include <quadrat/ccd.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <cmath>
 #include <numbers>
 #include <random>

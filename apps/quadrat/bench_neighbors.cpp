@@ -6,6 +6,8 @@
 #include "neighbor_methods.hpp"
 #include "neighbor_rows.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace quadrat::cli {
 namespace {
 

@@ -1,5 +1,8 @@
 #include "bench_report.hpp"
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdio>
 

@@ -2,6 +2,9 @@
 // with the incompressible solver. A few steps warm up, then each one is timed.
 #include <quadrat/simulation/simulation.hpp>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <cstdio>
 

@@ -1,6 +1,9 @@
 // quadrat bench voxels: packs a set of positions and looks them up, one by one and in batches, at random and in order.
 #include <quadrat/voxels.hpp>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

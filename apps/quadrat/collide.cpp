@@ -3,6 +3,9 @@
 #include <quadrat/ccd.hpp>
 #include <quadrat/error.hpp>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -5,6 +5,9 @@
 
 #include <quadrat/error.hpp>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include "demo_scene.hpp"
 #include "neighbor_methods.hpp"
 #include "pair_methods.hpp"

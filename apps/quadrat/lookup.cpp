@@ -2,6 +2,9 @@
 #include <quadrat/error.hpp>
 #include <quadrat/voxels.hpp>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 
 #include "io/mesh.hpp"

@@ -2,6 +2,8 @@
 #include <quadrat/error.hpp>
 #include <quadrat/version.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <csignal>
 #include <cstdio>
 #include <new>

@@ -1,6 +1,8 @@
 // quadrat neighbors: the neighbours of every point within a radius.
 #include <quadrat/error.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>

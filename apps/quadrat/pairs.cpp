@@ -1,6 +1,8 @@
 // quadrat pairs: overlapping boxes of one set, or between two.
 #include <quadrat/error.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <optional>

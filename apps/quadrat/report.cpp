@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 
 #include "io/checksum.hpp"

@@ -1,5 +1,7 @@
 #include "scene_file.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
 
 #include "io/files.hpp"

@@ -1,5 +1,7 @@
 #include "scene_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 

@@ -5,6 +5,8 @@
 #include <quadrat/error.hpp>
 #include <quadrat/geometry.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,8 @@
 // quadrat simulate: runs a scene of fluid, solids and cloth; leaves frames, pictures, a film, statistics and a report.
 #include "simulate_run.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace quadrat::cli {
 
 void add_simulate_options(CLI::App& verb, SimulateOptions& options) {

@@ -2,6 +2,8 @@
 
 #include <quadrat/error.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>

@@ -2,6 +2,8 @@
 
 #include <quadrat/error.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <csignal>
 #include <cstdio>

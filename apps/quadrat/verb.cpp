@@ -1,5 +1,7 @@
 #include "verb.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
 

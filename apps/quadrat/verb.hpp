@@ -3,21 +3,27 @@
 
 #include <quadrat/executor.hpp>
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+// CLI11 and JSON take seconds to compile: files that use them include them.
+namespace CLI {
+class App;
+}
 
 namespace quadrat::cli {
 

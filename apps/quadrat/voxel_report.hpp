@@ -3,6 +3,8 @@
 
 #include <quadrat/voxels.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include "verb.hpp"
 
 namespace quadrat::cli {

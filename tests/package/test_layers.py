@@ -19,7 +19,7 @@ BELOW = {
     "render": {"base"},
 }
 # Public headers that belong to base.
-BASE_HEADERS = {"geometry", "error", "executor", "version"}
+BASE_HEADERS = {"geometry", "error", "executor", "id", "version"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
