@@ -75,8 +75,12 @@ void append(const std::string& path, const std::string& line) {
 
 std::string csv_line(std::uint64_t frame, const std::vector<double>& values) {
     std::string line = std::to_string(frame);
-    for (const double x : values) line += "," + number(x);
-    return line + "\n";
+    for (const double x : values) {
+        line += ',';
+        line += number(x);
+    }
+    line += '\n';
+    return line;
 }
 
 std::string csv_head(const std::vector<std::string>& names) {
