@@ -5,32 +5,19 @@
 
 #include <algorithm>
 
-#include <array>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "neighbors/kernel.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#ifndef QUADRAT_NEIGHBORS_COMPRESS_TABLE
-#define QUADRAT_NEIGHBORS_COMPRESS_TABLE
+#include "base/compress-inl.hpp"
+
+#ifndef QUADRAT_NEIGHBORS_WRITE_AHEAD
+#define QUADRAT_NEIGHBORS_WRITE_AHEAD
 namespace quadrat::neighbors {
 
-/// Byte k of entry `mask`: which 32-bit lane goes to place k when lanes of `width` words whose bit is set are packed.
-constexpr std::array<std::uint64_t, 256> packing_table(unsigned width) {
-    std::array<std::uint64_t, 256> table{};
-    for (unsigned mask = 0; mask < 256; ++mask) {
-        unsigned place = 0;
-        for (unsigned lane = 0; lane < 8 / width; ++lane)
-            if (mask >> lane & 1)
-                for (unsigned word = 0; word < width; ++word)
-                    table[mask] |= std::uint64_t{lane * width + word} << (8 * place++);
-    }
-    return table;
-}
 /// Entries between what is written and the lines that are asked for; two lines per row keep up with 32 neighbours.
 inline constexpr std::size_t write_ahead = 128;
-inline constexpr std::array<std::uint64_t, 256> packing[2] = {packing_table(1), packing_table(2)};
 
 }  // namespace quadrat::neighbors
 #endif
@@ -53,8 +40,8 @@ class Packer {
 #if HWY_TARGET == HWY_AVX2
     HWY_INLINE explicit Packer(hn::Mask<Tag<T>> mask) {
         const hn::Rebind<std::uint8_t, decltype(d32)> d8;
-        const auto* const bytes =
-            reinterpret_cast<const std::uint8_t*>(&packing[sizeof(T) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(
+            &base::packing[sizeof(T) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
         from_ = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
     }
     template <class DV>
