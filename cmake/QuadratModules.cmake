@@ -34,7 +34,8 @@ if(QUADRAT_WARNINGS_AS_ERRORS)
   target_compile_options(quadrat_flags INTERFACE -Werror)
 endif()
 if(QUADRAT_SANITIZE)
-  target_compile_options(quadrat_flags INTERFACE -fsanitize=${QUADRAT_SANITIZE} -fno-omit-frame-pointer)
+  # What a null or misplaced object would do anyway, crash or trip the address sanitizer, need not be compiled in as well.
+  target_compile_options(quadrat_flags INTERFACE -fsanitize=${QUADRAT_SANITIZE} -fno-sanitize=null,vptr,object-size -fno-omit-frame-pointer)
   target_link_options(quadrat_flags INTERFACE -fsanitize=${QUADRAT_SANITIZE})
 endif()
 # Run-time dispatch compiles each SIMD file once per target; SSSE3 without SSE4 is not worth its share of the build.
