@@ -46,6 +46,11 @@ struct GridShape {
     [[nodiscard]] std::uint32_t bins() const { return static_cast<std::uint32_t>(axis[0].count); }
     [[nodiscard]] std::uint32_t rows_per_slab() const { return 1u << slab_shift; }
     [[nodiscard]] std::size_t cells() const { return std::size_t{rows} * bins(); }
+    [[nodiscard]] bool wrapped() const {
+        bool any = false;
+        for (const Axis<T>& a : axis) any |= a.wrapped();
+        return any;
+    }
 
     /// The row of unwrapped cells (y, z).
     [[nodiscard]] std::uint32_t row(const std::int32_t (&cell)[D]) const {

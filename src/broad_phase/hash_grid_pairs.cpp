@@ -2,6 +2,8 @@
 // the grids of larger boxes, and of what is kept elsewhere.
 #include "broad_phase/hash_grid_impl.hpp"
 
+#include "broad_phase/fine_kernel.hpp"
+
 #include "base/parallel.hpp"
 #include "cells/validate.hpp"
 
@@ -75,10 +77,12 @@ std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::run(const Job& job, broad_phase::PairBuffer& out) const {
     const std::size_t before = out.size();
-    if (job.home == job.grid)
-        tests += broad_phase::pairs_within(grids[job.home].view(), static_cast<std::uint32_t>(job.begin),
-                                           static_cast<std::uint32_t>(job.end), out);
-    else
+    if (job.home == job.grid) {
+        const auto view = grids[job.home].view();
+        const auto begin = static_cast<std::uint32_t>(job.begin), end = static_cast<std::uint32_t>(job.end);
+        tests += view.fine[0] ? broad_phase::fine_pairs_within(view, begin, end, out)
+                              : broad_phase::pairs_within(view, begin, end, out);
+    } else
         tests +=
             broad_phase::pairs_between(grids[job.home].view(), job.begin, job.end, grids[job.grid].view(), true, out);
     drop_false_pairs(out, before);

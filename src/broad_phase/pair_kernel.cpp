@@ -10,7 +10,9 @@
 #include <hwy/highway.h>
 
 #include "base/compress-inl.hpp"
+#include "broad_phase/half_stencil.hpp"
 #include "broad_phase/pair_kernel.hpp"
+#include "broad_phase/pair_output-inl.hpp"
 
 #include <limits>
 
@@ -235,7 +237,7 @@ class Matcher {
             }
             hits &= ~behind;
             behind += behind + (behind & 1);
-            end = write(end, static_cast<std::uint32_t>(b.home_id[h]), hits, ids);
+            end = write_hits(end, static_cast<std::uint32_t>(b.home_id[h]), hits, ids);
         }
         return end;
     }
@@ -251,43 +253,10 @@ class Matcher {
         return hn::RebindMask(d, hn::AndNot(hn::Eq(there, zero), hn::Ne(back, zero)));
     }
 
-    // About two hits per home are common, more than four are rare: four are written without a branch. An empty mask
-    // reads slot 63, which is scratch.
-    static HWY_INLINE Pair* write(Pair* end, std::uint32_t home, std::uint64_t hits, const Lane<T>* ids) {
-        const auto put = [&](Pair* p, std::uint64_t bits) {
-            p->first = home;
-            p->second = static_cast<std::uint32_t>(ids[hwy::Num0BitsBelowLS1Bit_Nonzero64(bits)]);
-        };
-        constexpr std::uint64_t guard = std::uint64_t{1} << 63;
-        const auto count = static_cast<std::uint32_t>(hwy::PopCount(hits));
-        put(end, hits | guard);
-        hits &= hits - 1;
-        put(end + 1, hits | guard);
-        hits &= hits - 1;
-        put(end + 2, hits | guard);
-        hits &= hits - 1;
-        put(end + 3, hits | guard);
-        hits &= hits - 1;
-        for (Pair* p = end + 4; hits != 0; hits &= hits - 1) put(p++, hits);
-        return end + count;
-    }
-
-    // Puts the smaller id of each pair first, many pairs after they were written: ids are in no order, so a branch per
-    // pair would be mispredicted half of the time.
     void order() {
         if (!ordered_) return;
-        std::size_t n = 2 * (out_.size() - ordered_to_);
-        auto* words = reinterpret_cast<std::uint32_t*>(out_.reserve(0)) - n;
+        order_pairs(out_, ordered_to_);
         ordered_to_ = out_.size();
-#if HWY_TARGET != HWY_SCALAR
-        const hn::ScalableTag<std::uint32_t> u;
-        for (; n >= hn::Lanes(u); n -= hn::Lanes(u), words += hn::Lanes(u)) {
-            const auto pairs = hn::LoadU(u, words), swapped = hn::Shuffle2301(pairs);
-            hn::StoreU(hn::OddEven(hn::Max(pairs, swapped), hn::Min(pairs, swapped)), u, words);
-        }
-#endif
-        for (; n != 0; n -= 2, words += 2)
-            if (words[0] > words[1]) std::swap(words[0], words[1]);
     }
 
     // A whole group, although it may hold fewer: arrays are padded.
@@ -313,32 +282,6 @@ class Matcher {
     T bound_hi_[D];
     Block block_;
 };
-
-// The rows that follow (y, z) in the half stencil, as row numbers.
-template <int D, class T>
-std::uint32_t following_rows(const GridShape<D, T>& shape, std::uint32_t row, std::uint32_t (&rows)[4]) {
-    std::uint32_t n = 0;
-    const auto step = [](const Axis<T>& axis, std::int32_t c, std::int32_t by) {
-        const std::int32_t next = axis.wrapped() ? (c + by) & axis.mask : c + by;
-        return next >= 0 && next < axis.count ? next : -1;
-    };
-    if constexpr (D == 2) {
-        const std::int32_t y = step(shape.axis[1], static_cast<std::int32_t>(row), 1);
-        if (y >= 0) rows[n++] = static_cast<std::uint32_t>(y);
-    } else {
-        const std::int32_t count = shape.axis[1].count;
-        const std::int32_t y = static_cast<std::int32_t>(row) % count, z = static_cast<std::int32_t>(row) / count;
-        const std::int32_t up = step(shape.axis[1], y, 1), down = step(shape.axis[1], y, -1),
-                           deep = step(shape.axis[2], z, 1);
-        if (up >= 0) rows[n++] = static_cast<std::uint32_t>(z * count + up);
-        if (deep >= 0) {
-            if (down >= 0) rows[n++] = static_cast<std::uint32_t>(deep * count + down);
-            rows[n++] = static_cast<std::uint32_t>(deep * count + y);
-            if (up >= 0) rows[n++] = static_cast<std::uint32_t>(deep * count + up);
-        }
-    }
-    return n;
-}
 
 // Of at most group_size values; reads as many.
 template <class T>

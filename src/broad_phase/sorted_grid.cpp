@@ -11,7 +11,8 @@
 namespace quadrat::broad_phase {
 namespace {
 
-constexpr std::size_t piece = 32;  // records taken apart between two requests for memory
+constexpr std::size_t piece = 32;      // records taken apart between two requests for memory
+constexpr std::size_t in_cache = 512;  // where there is nothing to ask for
 
 // Asks for the records of a slab, a few lines at a time, while another slab is worked on.
 template <int D, class T>
@@ -100,6 +101,13 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
         group_.resize_discard(total);
         mask_.resize_discard(total);
     }
+    // A single cell has no neighbourhood, rows of a wrapped grid hold boxes from all over the world, and filters are
+    // tested beside coordinates of their own width.
+    has_fine_ = !filtered_ && !shape.wrapped() && shape.cells() > 1;
+    if (has_fine_) {
+        fine_grid_ = make_fine(shape, total);
+        for (auto& column : fine_) column.resize_discard(total);
+    }
     const std::uint32_t bins = shape.bins();
     start_.resize_discard(shape.cells() + 1);
     start_[shape.cells()] = static_cast<std::uint32_t>(total);
@@ -143,7 +151,7 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
             // The next slab comes from memory if it was written past the cache.
             const bool far = partition.streamed() && s + 1 < last;
             if (far) ahead.start(partition, first_slab + s + 1);
-            const std::size_t step = far ? piece : n;
+            const std::size_t step = far ? piece : in_cache;
             for (std::size_t i = 0; i < n; i += step) {
                 const std::size_t count = std::min(step, n - i);
                 T *lo[D], *hi[D];
@@ -152,6 +160,7 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
                     hi[k] = hi_[k].data() + base + i;
                 }
                 unpack<D, T>(to + i, count, lo, hi, id_.data() + base + i);
+                if (has_fine_) make_fine_columns(base + i, count);
                 if (far) ahead.next((count * sizeof(Record<D, T>) + 63) / 64);
             }
             if (filtered_)
@@ -164,8 +173,22 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
 }
 
 template <int D, class T>
+void SortedGrid<D, T>::make_fine_columns(std::size_t first, std::size_t n) {
+    const T *lo[D], *hi[D];
+    std::uint16_t* column[2 * D];
+    for (int k = 0; k < D; ++k) {
+        lo[k] = lo_[k].data() + first;
+        hi[k] = hi_[k].data() + first;
+    }
+    for (int c = 0; c < 2 * D; ++c) column[c] = fine_[c].data() + first;
+    fine_columns<D, T>(fine_grid_, lo, hi, n, column);
+}
+
+template <int D, class T>
 GridView<D, T> SortedGrid<D, T>::view() const {
-    GridView<D, T> view{shape_, {}, {}, id_.data(), start_.data(), {}, id_.size()};
+    GridView<D, T> view{shape_, {}, {}, id_.data(), start_.data(), {}, id_.size(), {}, fine_grid_.longest};
+    if (has_fine_)
+        for (int c = 0; c < 2 * D; ++c) view.fine[c] = fine_[c].data();
     for (int k = 0; k < D; ++k) {
         view.lo[k] = lo_[k].data();
         view.hi[k] = hi_[k].data();
@@ -178,6 +201,7 @@ template <int D, class T>
 std::size_t SortedGrid<D, T>::bytes() const {
     std::size_t sum = id_.bytes() + group_.bytes() + mask_.bytes() + start_.bytes();
     for (int k = 0; k < D; ++k) sum += lo_[k].bytes() + hi_[k].bytes();
+    for (const auto& column : fine_) sum += column.bytes();
     return sum;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/array.hpp"
 #include "base/stream_copy.hpp"
+#include "broad_phase/fine_grid.hpp"
 #include "broad_phase/grid_shape.hpp"
 #include "broad_phase/record_kernel.hpp"
 
@@ -114,6 +115,8 @@ struct GridView {
     const std::uint32_t* start;  ///< of each bin; one past the last bin is the number of boxes
     FilterLanes<T> filter;
     std::size_t size;
+    const std::uint16_t* fine[2 * D];  ///< columns of fine_columns, or null
+    std::int32_t longest;              ///< of FineGrid
 };
 
 template <int D, class T>
@@ -129,6 +132,8 @@ class SortedGrid {
     [[nodiscard]] std::size_t bytes() const;
 
   private:
+    void make_fine_columns(std::size_t first, std::size_t n);
+
     GridShape<D, T> shape_;
     base::Array<T> lo_[D];
     base::Array<T> hi_[D];
@@ -136,12 +141,15 @@ class SortedGrid {
     base::Array<Lane<T>> group_;
     base::Array<Lane<T>> mask_;
     base::Array<std::uint32_t> start_;
+    base::Array<std::uint16_t> fine_[2 * D];
+    FineGrid<D, T> fine_grid_;
     struct Scratch {
         base::Array<Record<D, T>> sorted;  // the records of one slab
         base::Array<std::uint32_t> next;   // place of the next record of each bin
     };
     std::vector<Scratch> scratch_;  // one per task
     bool filtered_ = false;
+    bool has_fine_ = false;
 };
 
 }  // namespace quadrat::broad_phase

@@ -57,7 +57,7 @@ TEST(KeptPairs, BoxesThatJumpAreReplacedOneByOneAndManyAllAtOnce) {
         oracle.find_pairs(expected);
         return same_self_pairs(expected, pairs);
     };
-    for (int step = 0; step < 30; ++step) ASSERT_TRUE(jump(40)) << step;
+    for (int step = 0; step < 60; ++step) ASSERT_TRUE(jump(7)) << step;
     EXPECT_EQ(kept.rebuilds(), 1u);
     ASSERT_TRUE(jump(500));
     EXPECT_EQ(kept.rebuilds(), 2u);

@@ -24,7 +24,7 @@ struct KeptPairsOptions {
 
 /// A broad phase for boxes of which few move more than a fraction of their size per step. Cost of a step: a pass over
 /// the boxes, one test per fat pair, and an edit and a query of a HashGridHierarchy for each box that has left its fat
-/// box (or one bulk update of it, if more than one box in sixteen has left).
+/// box (or one bulk update of it, if more than one box in 128 has left).
 template <int D, class T>
 class KeptPairs {
   public:

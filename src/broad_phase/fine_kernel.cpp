@@ -1,0 +1,302 @@
+// Pairs inside one grid (HHG 3.6 on sorted cells), as in pair_kernel.cpp but with 16-bit coordinates. Homes are taken
+// in groups of consecutive boxes of a row, the candidates of the rows that the group can meet are copied behind each
+// other, and each home is compared with whole vectors of candidates. The smallest of the six differences of two boxes
+// tells: negative, they are apart; positive, they overlap; zero, their own coordinates decide.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "broad_phase/fine_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "broad_phase/fine_kernel.hpp"
+#include "broad_phase/half_stencil.hpp"
+#include "broad_phase/pair_output-inl.hpp"
+
+#include <algorithm>
+
+#ifndef QUADRAT_BROAD_PHASE_FINE_KERNEL_ONCE
+#define QUADRAT_BROAD_PHASE_FINE_KERNEL_ONCE
+namespace quadrat::broad_phase {
+
+inline constexpr std::uint32_t fine_group = 8;
+inline constexpr std::uint32_t fine_block = 512;
+inline constexpr std::size_t order_fine_from = 1024;  // pairs
+
+}  // namespace quadrat::broad_phase
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace quadrat::broad_phase::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <int D, class T>
+class FineMatcher {
+    using W = hn::ScalableTag<std::int16_t>;
+    using Vector = hn::Vec<W>;
+
+  public:
+    FineMatcher(const GridView<D, T>& grid, PairBuffer& out) : grid_(grid), out_(out), ordered_to_(out.size()) {}
+
+    // Takes homes [first, first + count), which are also the first candidates to be added. exact: no difference can be
+    // mistaken for another.
+    HWY_INLINE void begin(std::uint32_t first, std::uint32_t count, bool exact) {
+        first_ = first;
+        count_ = count;
+        exact_ = exact;
+        triangular_ = true;
+        for (int c = 0; c < 2 * D; ++c) {
+            // The home's hi against the candidates' lo, minus its lo against minus their hi.
+            const std::uint16_t* const other = grid_.fine[c ^ 1] + first;
+            const hn::CappedTag<std::uint32_t, fine_group> wide;
+            const hn::Rebind<std::uint16_t, decltype(wide)> narrow;
+            for (std::size_t i = 0; i < fine_group; i += hn::Lanes(wide)) {
+                const auto v = hn::PromoteTo(wide, hn::Sub(hn::Zero(narrow), hn::LoadU(narrow, other + i)));
+                hn::Store(hn::Or(v, hn::ShiftLeft<16>(v)), wide, home_[c] + i);
+            }
+        }
+    }
+
+    // Adds the boxes [b, e) of the grid as candidates.
+    HWY_INLINE void add(std::size_t b, std::size_t e) {
+        if (filled_ + (e - b) > fine_block) [[unlikely]] {
+            for (; e - b > fine_block; b += fine_block) {
+                test();
+                copy(b, fine_block);
+            }
+            test();
+        }
+        copy(b, e - b);
+    }
+
+    // Tests every home against the candidates gathered so far, which are then used up.
+    HWY_INLINE void test() {
+        if (filled_ == 0) return;
+        tests_ += std::uint64_t{count_} * filled_;
+        if (out_.size() - ordered_to_ > order_fine_from) order();
+        Pair* end = out_.reserve(std::size_t{count_} * filled_ + 8);
+        if (filled_ <= 64 && triangular_)
+            end = test_block<true>(0, end);
+        else
+            for (std::uint32_t from = 0; from < filled_; from += 64)
+                end = triangular_ && from == 0 ? test_block<true>(0, end) : test_block<false>(from, end);
+        out_.set_end(end);
+        filled_ = 0;
+        ranges_ = 0;
+        triangular_ = false;
+    }
+
+    // Ends the work. Returns the number of tests made.
+    std::uint64_t finish() {
+        order();
+        return tests_;
+    }
+
+  private:
+    // A vector that starts at the last place may stick out.
+    static constexpr std::size_t padded = fine_block + 64;
+
+    // There is room for them. An empty range costs less than the question whether it is empty.
+    HWY_INLINE void copy(std::size_t from, std::size_t count) {
+        const hn::ScalableTag<std::uint16_t> words;
+        const hn::ScalableTag<Lane<T>> lanes;
+        const std::size_t to = filled_;
+        ranges_at_[ranges_] = static_cast<std::uint32_t>(to);
+        ranges_from_[ranges_++] = from;
+        std::size_t i = 0;
+        do {
+            for (int c = 0; c < 2 * D; ++c)
+                hn::StoreU(hn::LoadU(words, grid_.fine[c] + from + i), words, column_[c] + to + i);
+            for (std::size_t k = 0; k < hn::Lanes(words); k += hn::Lanes(lanes))
+                hn::StoreU(hn::LoadU(lanes, grid_.id + from + i + k), lanes, id_ + to + i + k);
+            i += hn::Lanes(words);
+        } while (i < count);
+        filled_ = static_cast<std::uint32_t>(to + count);
+    }
+
+    template <bool Triangular>
+    HWY_INLINE Pair* test_block(std::uint32_t from, Pair* end) {
+        const std::size_t lanes = hn::Lanes(W()), left = std::min(64u, filled_ - from);
+        const std::size_t vectors = (left + lanes - 1) / lanes;
+        const std::uint64_t valid = left == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+        // The usual numbers of vectors without a loop.
+        if constexpr (hn::MaxLanes(W()) == 16)
+            return vectors == 3   ? test_homes<Triangular, 3>(from, 3, valid, end)
+                   : vectors == 2 ? test_homes<Triangular, 2>(from, 2, valid, end)
+                   : vectors == 4 ? test_homes<Triangular, 4>(from, 4, valid, end)
+                                  : test_homes<Triangular, 1>(from, 1, valid, end);
+        else
+            return test_homes<Triangular, 0>(from, vectors, valid, end);
+    }
+
+    // All homes against the candidates [from, from + vectors * lanes), of which those in `valid` count; N == vectors,
+    // or 0 for any number. Triangular: the first candidates are the homes, and a home meets only those behind itself.
+    template <bool Triangular, std::size_t N>
+    HWY_NOINLINE Pair* test_homes(std::size_t from, std::size_t vectors, std::uint64_t valid, Pair* end) {
+        const std::uint32_t homes = count_;
+        const std::uint16_t* const columns = column_[0] + from;
+        const bool exact = exact_;
+        for (std::uint32_t h = 0; h < homes; ++h) {
+            Vector home[2 * D];
+            for (int c = 0; c < 2 * D; ++c) home[c] = spread(home_[c][h]);
+            std::uint64_t apart = 0, touching = 0;
+            least_differences<N>(columns, home, vectors, apart, touching);
+            if constexpr (Triangular) valid &= valid - 1;
+            std::uint64_t hits = valid & ~apart;
+            const std::uint64_t open = exact ? hits & touching : hits;
+            if (open != 0) [[unlikely]]
+                hits = decided(h, from, hits, open);
+            end = write_hits(end, static_cast<std::uint32_t>(grid_.id[first_ + h]), hits, id_ + from);
+        }
+        return end;
+    }
+
+    // A bit per candidate: the smallest difference is negative; it is zero.
+    template <std::size_t N>
+    static HWY_INLINE void least_differences(const std::uint16_t* columns, const Vector (&home)[2 * D],
+                                             std::size_t vectors, std::uint64_t& apart, std::uint64_t& touching) {
+        const W w;
+        const std::size_t lanes = hn::Lanes(w), count = N == 0 ? vectors : N;
+        const auto least = [&](std::size_t v) HWY_ATTR {
+            const auto* const at = reinterpret_cast<const std::int16_t*>(columns) + v * lanes;
+            Vector m[D];
+            for (int k = 0; k < D; ++k)
+                m[k] = hn::Min(hn::Sub(home[2 * k], hn::Load(w, at + 2 * k * padded)),
+                               hn::Sub(home[2 * k + 1], hn::Load(w, at + (2 * k + 1) * padded)));
+            for (int k = 1; k < D; ++k) m[0] = hn::Min(m[0], m[k]);
+            return m[0];
+        };
+#if HWY_TARGET == HWY_AVX2
+        // Two vectors become one of bytes, with their signs and zeros.
+        for (std::size_t v = 0; v < count; v += 2) {
+            const __m256i first = least(v).raw, second = v + 1 < count ? least(v + 1).raw : first;
+            const __m256i both = _mm256_permute4x64_epi64(_mm256_packs_epi16(first, second), 0xD8);
+            const auto bits = [](__m256i bytes) HWY_ATTR {
+                return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes))};
+            };
+            apart |= bits(both) << (16 * v);
+            touching |= bits(_mm256_cmpeq_epi8(both, _mm256_setzero_si256())) << (16 * v);
+        }
+#else
+        for (std::size_t v = 0; v < count; ++v) {
+            const Vector m = least(v);
+            std::uint64_t negative = 0, zero = 0;
+            hn::StoreMaskBits(w, hn::Lt(m, hn::Zero(w)), reinterpret_cast<std::uint8_t*>(&negative));
+            hn::StoreMaskBits(w, hn::Eq(m, hn::Zero(w)), reinterpret_cast<std::uint8_t*>(&zero));
+            apart |= negative << (v * lanes);
+            touching |= zero << (v * lanes);
+        }
+#endif
+    }
+
+    // The hits without those of `open` whose boxes do not overlap.
+    HWY_NOINLINE std::uint64_t decided(std::uint32_t h, std::size_t from, std::uint64_t hits,
+                                       std::uint64_t open) const {
+        const std::size_t a = first_ + h;
+        std::uint32_t range = 0;
+        for (; open != 0; open &= open - 1) {
+            const std::size_t at = from + hwy::Num0BitsBelowLS1Bit_Nonzero64(open);
+            while (range + 1 < ranges_ && ranges_at_[range + 1] <= at) ++range;
+            const std::size_t b = ranges_from_[range] + (at - ranges_at_[range]);
+            bool hit = true;
+            for (int k = 0; k < D; ++k) hit &= (grid_.lo[k][a] <= grid_.hi[k][b]) & (grid_.lo[k][b] <= grid_.hi[k][a]);
+            if (!hit) hits &= ~(open & (~open + 1));
+        }
+        return hits;
+    }
+
+    static HWY_INLINE Vector spread(std::uint32_t twice) {
+#if HWY_TARGET == HWY_SCALAR
+        return hn::Set(W(), static_cast<std::int16_t>(twice));
+#else
+        return hn::BitCast(W(), hn::Set(hn::ScalableTag<std::uint32_t>(), twice));
+#endif
+    }
+
+    void order() {
+        order_pairs(out_, ordered_to_);
+        ordered_to_ = out_.size();
+    }
+
+    HWY_ALIGN std::uint16_t column_[2 * D][padded] = {};
+    HWY_ALIGN Lane<T> id_[padded] = {};
+    HWY_ALIGN std::uint32_t home_[2 * D][fine_group];
+    const GridView<D, T> grid_;
+    PairBuffer& out_;
+    std::size_t ordered_to_;  // pairs before this one have the smaller id first
+    std::uint64_t tests_ = 0;
+    std::uint32_t first_ = 0, count_ = 0, filled_ = 0, ranges_ = 0;
+    bool exact_ = false, triangular_ = false;
+    // Where ranges of the grid begin among the candidates, and which; ranges that are cut follow a test.
+    std::uint32_t ranges_at_[8];
+    std::size_t ranges_from_[8];
+};
+
+// Of at most fine_group values; reads as many.
+template <class T>
+HWY_INLINE T largest_of(const T* values, std::uint32_t count) {
+    const hn::CappedTag<T, fine_group> d;
+    const auto lowest = hn::Set(d, std::numeric_limits<T>::lowest());
+    auto most = lowest;
+    for (std::size_t i = 0; i < fine_group; i += hn::Lanes(d))
+        most =
+            hn::Max(most, hn::IfThenElse(hn::FirstN(d, count > i ? count - i : 0), hn::LoadU(d, values + i), lowest));
+    return hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
+template <int D, class T>
+std::uint64_t FinePairsWithin(const GridView<D, T>& grid, std::uint32_t row_begin, std::uint32_t row_end,
+                              PairBuffer& out) {
+    FineMatcher<D, T> matcher(grid, out);
+    const std::uint32_t bins = grid.shape.bins();
+    const Axis<T>& x = grid.shape.axis[0];
+    for (std::uint32_t row = row_begin; row < row_end; ++row) {
+        const std::uint32_t* const own = grid.start + std::size_t{row} * bins;
+        const std::uint32_t a = own[0], e = own[bins];
+        if (a == e) continue;
+        std::uint32_t next[4] = {};
+        const std::uint32_t following = following_rows(grid.shape, row, next);
+        for (std::uint32_t g = a; g < e; g += fine_group) {
+            const std::uint32_t count = std::min(fine_group, e - g);
+            const std::int32_t last = x.cell(largest_of(grid.hi[0] + g, count));
+            const std::int32_t first = std::max(0, x.cell(grid.lo[0][g]) - x.reach);
+            matcher.begin(g, count, last + 1 - first <= grid.longest);
+            matcher.add(g, own[last + 1]);
+            for (std::uint32_t r = 0; r < following; ++r) {
+                const std::uint32_t* const start = grid.start + std::size_t{next[r]} * bins;
+                matcher.add(start[first], start[last + 1]);
+            }
+            matcher.test();
+        }
+    }
+    return matcher.finish();
+}
+
+#define QUADRAT_KERNEL(D, T, S)                                                                                    \
+    std::uint64_t FinePairsWithin##S(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) { \
+        return FinePairsWithin(g, a, e, out);                                                                      \
+    }
+QUADRAT_KERNEL(2, float, 2f)
+QUADRAT_KERNEL(3, float, 3f)
+QUADRAT_KERNEL(2, double, 2d)
+QUADRAT_KERNEL(3, double, 3d)
+#undef QUADRAT_KERNEL
+
+}  // namespace quadrat::broad_phase::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace quadrat::broad_phase {
+
+#define QUADRAT_DISPATCH(D, T, S)                                                                                 \
+    HWY_EXPORT(FinePairsWithin##S);                                                                               \
+    template <>                                                                                                   \
+    std::uint64_t fine_pairs_within(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) { \
+        return HWY_DYNAMIC_DISPATCH(FinePairsWithin##S)(g, a, e, out);                                            \
+    }
+QUADRAT_DISPATCH(2, float, 2f)
+QUADRAT_DISPATCH(3, float, 3f)
+QUADRAT_DISPATCH(2, double, 2d)
+QUADRAT_DISPATCH(3, double, 3d)
+#undef QUADRAT_DISPATCH
+
+}  // namespace quadrat::broad_phase
+#endif

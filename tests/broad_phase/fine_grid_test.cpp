@@ -1,0 +1,160 @@
+// The 16-bit coordinates of a grid: monotone, the same on every target, and never more than a filter, since what they
+// leave open the boxes decide. Scenes are those in which they decide least: faces that touch exactly or miss by one
+// rounding, rows that are longer than differences reach, boxes beyond the border of the grid.
+#include "broad_phase/fine_grid.hpp"
+#include "base/scenes.hpp"
+#include "base/simd.hpp"
+#include "support/compare.hpp"
+
+#include <quadrat/broad_phase.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using namespace quadrat;
+using broad_phase::FineGrid;
+
+template <int D_, class T_>
+struct Kind {
+    static constexpr int D = D_;
+    using T = T_;
+};
+template <class K>
+class FineCoordinates : public testing::Test {};
+using Kinds = testing::Types<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
+TYPED_TEST_SUITE(FineCoordinates, Kinds);
+
+template <int D, class T>
+void expect_right(const std::vector<Box<D, T>>& boxes, const char* what) {
+    const std::span<const Box<D, T>> span(boxes);
+    BruteForce<D, T> oracle;
+    oracle.build(span);
+    std::vector<Pair> expected, pairs;
+    oracle.find_pairs(expected);
+    ASSERT_FALSE(expected.empty()) << what;
+    base::for_each_simd_target([&] {
+        HashGridHierarchy<D, T> grid({.all_pairs_below = 0});
+        grid.insert(span);
+        grid.find_pairs(pairs);
+        EXPECT_TRUE(test::same_self_pairs(expected, pairs)) << what;
+    });
+}
+
+TYPED_TEST(FineCoordinates, AreMonotoneAndTheSameOnEveryTarget) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    broad_phase::GridDemand<D, T> demand;
+    demand.objects = 1000;
+    for (int k = 0; k < D; ++k) {
+        demand.lo[k] = T(-3);
+        demand.hi[k] = T(40);
+        demand.largest[k] = T(1.25);
+    }
+    const auto shape = broad_phase::make_shape(demand, broad_phase::Overflow::enlarge);
+    const FineGrid<D, T> fine = broad_phase::make_fine(shape, 1000);
+    EXPECT_GT(fine.longest, 2 * shape.axis[0].reach);
+    base::SplitMix random(3);
+    std::vector<T> x(1003);
+    for (T& v : x) v = static_cast<T>(random.uniform(-10, 50));
+    std::sort(x.begin(), x.end());
+    const T *lo[D], *hi[D];
+    for (int k = 0; k < D; ++k) lo[k] = hi[k] = x.data();
+    base::for_each_simd_target([&] {
+        std::vector<std::uint16_t> columns[2 * D];
+        std::uint16_t* to[2 * D];
+        for (int c = 0; c < 2 * D; ++c) {
+            columns[c].assign(x.size() + 1, 4711);
+            to[c] = columns[c].data();
+        }
+        broad_phase::fine_columns<D, T>(fine, lo, hi, x.size(), to);
+        for (int k = 0; k < D; ++k) {
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                ASSERT_EQ(columns[2 * k][i], fine.axis[k](x[i]));
+                ASSERT_EQ(columns[2 * k + 1][i], static_cast<std::uint16_t>(-fine.axis[k](x[i])));
+                // Near each other, as differences modulo 2^16 are used.
+                if (i > 0 && x[i] - x[i - 1] < 1) {
+                    ASSERT_GE(static_cast<std::int16_t>(columns[2 * k][i] - columns[2 * k][i - 1]), 0);
+                }
+            }
+            EXPECT_EQ(columns[2 * k][x.size()], 4711) << "wrote too far";
+        }
+    });
+}
+
+// A wall of bricks: every face touches another one exactly, or misses it by one rounding.
+TYPED_TEST(FineCoordinates, LeaveTouchingFacesToTheBoxes) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    for (const double edge : {1.0, 0.1, 1.0 / 3}) {
+        base::SplitMix random(9);
+        const int per_axis = D == 2 ? 32 : 10;
+        std::vector<Box<D, T>> boxes;
+        for (int i = 0; i < (D == 2 ? 1024 : 1000); ++i) {
+            Box<D, T> box;
+            int rest = i;
+            for (int k = 0; k < D; ++k, rest /= per_axis) {
+                box.lo[k] = static_cast<T>(edge * (rest % per_axis - 5));
+                box.hi[k] = static_cast<T>(edge * (rest % per_axis - 4));
+                const auto choice = random.below(4);
+                if (choice == 0) box.hi[k] = std::nextafter(box.hi[k], std::numeric_limits<T>::lowest());
+                if (choice == 1) box.lo[k] = std::nextafter(box.lo[k], std::numeric_limits<T>::max());
+            }
+            boxes.push_back(box);
+        }
+        expect_right<D, T>(boxes, "bricks");
+    }
+}
+
+TYPED_TEST(FineCoordinates, RowsMayBeLongAndEmpty) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::SplitMix random(11);
+    std::vector<Box<D, T>> boxes(1500);
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        for (int k = 0; k < D; ++k) {
+            // Some near the one before, so that there are pairs.
+            const double at = i % 3 == 1 ? double(boxes[i - 1].lo[k]) + random.uniform(-0.5, 0.5)
+                                         : random.uniform(0, k == 0 ? 3e6 : 5);
+            boxes[i].lo[k] = static_cast<T>(at);
+            boxes[i].hi[k] = boxes[i].lo[k] + static_cast<T>(random.uniform(0.2, 1));
+        }
+    expect_right<D, T>(boxes, "along x");
+    for (auto& box : boxes) {
+        std::swap(box.lo[0], box.lo[D - 1]);
+        std::swap(box.hi[0], box.hi[D - 1]);
+    }
+    expect_right<D, T>(boxes, "across");
+}
+
+// The sample that grids are made for sees every sixteenth box or so: the others lie far outside, on all sides.
+TYPED_TEST(FineCoordinates, BoxesBeyondTheBorderAreComparedExactly) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::MovingBoxes<D, T> world(base::BoxScene::equal, 20'000);
+    std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
+    base::SplitMix random(13);
+    for (std::size_t i = 1; i < boxes.size(); i += 64)
+        for (int k = 0; k < D; ++k) {
+            const T by =
+                static_cast<T>((random.below(3) == 0 ? 1000.0 : 0.0) * (random.below(2) ? 1 : -1) * random.uniform());
+            for (std::size_t j = i; j < i + 3 && j < boxes.size(); ++j) {
+                boxes[j].lo[k] = boxes[i].lo[k] + by + static_cast<T>(random.uniform());
+                boxes[j].hi[k] = boxes[j].lo[k] + 1;
+            }
+        }
+    const std::span<const Box<D, T>> span(boxes);
+    BruteForce<D, T> oracle;
+    oracle.build(span);
+    std::vector<Pair> expected, pairs;
+    oracle.find_pairs(expected);
+    HashGridHierarchy<D, T> grid;
+    grid.insert(span);
+    grid.find_pairs(pairs);
+    EXPECT_TRUE(test::same_self_pairs(expected, pairs));
+}
+
+}  // namespace
