@@ -38,8 +38,8 @@ void check_usage(const NeighborsOptions& options) {
         throw UsageError("neighbors: --radius R is required (or --radii FILE, or --k K)");
     if (options.radius && !options.radii_file.empty()) throw UsageError("neighbors: --radius or --radii, not both");
     if (options.k && *options.k == 0) throw UsageError("neighbors: --k must be at least 1");
-    if (options.k && (options.half || !options.periodic.empty() || !options.radii_file.empty() || options.skin != 0))
-        throw UsageError("neighbors: --k goes with --radius and --distances only");
+    if (options.k && (options.half || !options.radii_file.empty() || options.skin != 0))
+        throw UsageError("neighbors: --k goes with --radius, --periodic and --distances only");
     if (options.distances && options.out.empty()) throw UsageError("neighbors: --distances needs --out");
 }
 

@@ -113,6 +113,7 @@ std::uint32_t Grid<D, T>::dense_row(const T* v) const {
 template <int D, class T>
 void Grid<D, T>::build(const Geometry<D, T>& geometry, std::span<const Vec<D, T>> points, Executor* executor) {
     geometry_ = geometry;
+    plain_ = true;
     const PointSource<D, T> source{points};
     geometry.dense ? build_dense(source, executor) : build_sorted(source);
 }
@@ -120,6 +121,7 @@ void Grid<D, T>::build(const Geometry<D, T>& geometry, std::span<const Vec<D, T>
 template <int D, class T>
 void Grid<D, T>::build(const Geometry<D, T>& geometry, std::span<const Record<D, T>> records, Executor* executor) {
     geometry_ = geometry;
+    plain_ = false;
     const RecordSource<D, T> source{records};
     geometry.dense ? build_dense(source, executor) : build_sorted(source);
 }
@@ -138,23 +140,18 @@ template <class Source>
 void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
     const std::size_t n = source.size();
     size_ = static_cast<std::uint32_t>(n);
-    const std::uint32_t bins = static_cast<std::uint32_t>(geometry_.cells[0]);
-    std::size_t row_count = 1;
-    for (int k = 1; k < D; ++k) row_count *= static_cast<std::size_t>(geometry_.cells[k]);
+    const Parts parts = make_parts();
     rows_.clear();
-    start_.resize_discard(row_count * bins + 1);
+    start_.resize_discard(parts.rows * parts.bins + 1);
     for (int k = 0; k < D; ++k) c_[k].resize_discard(n + 16);
     id_.resize_discard(n + 16);
     records_.resize_discard(n);
 
-    // Parts of 2^shift rows; a count per part and chunk of the input.
-    const std::size_t wanted = std::clamp<std::size_t>(n / part_size, 1, max_parts);
-    unsigned shift = 0;
-    while ((row_count - 1) >> shift >= wanted) ++shift;
-    const std::size_t parts = ((row_count - 1) >> shift) + 1;
+    // A count per part and chunk of the input.
+    const unsigned shift = parts.shift;
     const std::size_t grain = std::max<std::size_t>(65536, n / 64 + 1);
     const std::size_t chunks = base::chunk_count(n, grain);
-    std::vector<std::uint32_t> cursor(chunks * parts, 0);
+    std::vector<std::uint32_t> cursor(chunks * parts.count, 0);
     const auto with_rows = [&](std::size_t begin, std::size_t end, auto&& use) {
         std::uint32_t rows[row_block];
         for (std::size_t i = begin; i < end; i += row_block) {
@@ -165,29 +162,29 @@ void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
     };
     base::parallel_for(executor, n, grain, [&](std::size_t begin, std::size_t end) {
         // Two counters per part, so that points of one part in a row do not wait for each other.
-        std::vector<std::uint32_t> other(parts, 0);
-        std::uint32_t* const even = cursor.data() + begin / grain * parts;
+        std::vector<std::uint32_t> other(parts.count, 0);
+        std::uint32_t* const even = cursor.data() + begin / grain * parts.count;
         std::uint32_t* const odd = other.data();
         with_rows(begin, end, [&](std::size_t, std::size_t count, const std::uint32_t* rows) {
             std::size_t k = 0;
             for (; k + 1 < count; k += 2) ++even[rows[k] >> shift], ++odd[rows[k + 1] >> shift];
             if (k < count) ++even[rows[k] >> shift];
         });
-        for (std::size_t p = 0; p < parts; ++p) even[p] += odd[p];
+        for (std::size_t p = 0; p < parts.count; ++p) even[p] += odd[p];
     });
-    std::vector<std::uint32_t> part_begin(parts + 1);
+    std::vector<std::uint32_t> part_begin(parts.count + 1);
     std::uint32_t sum = 0;
-    for (std::size_t p = 0; p < parts; ++p) {
+    for (std::size_t p = 0; p < parts.count; ++p) {
         part_begin[p] = sum;
         for (std::size_t c = 0; c < chunks; ++c) {
-            const std::uint32_t count = cursor[c * parts + p];
-            cursor[c * parts + p] = sum;
+            const std::uint32_t count = cursor[c * parts.count + p];
+            cursor[c * parts.count + p] = sum;
             sum += count;
         }
     }
-    part_begin[parts] = sum;
+    part_begin[parts.count] = sum;
     base::parallel_for(executor, n, grain, [&](std::size_t begin, std::size_t end) {
-        std::uint32_t* const at = cursor.data() + begin / grain * parts;
+        std::uint32_t* const at = cursor.data() + begin / grain * parts.count;
         with_rows(begin, end, [&](std::size_t i, std::size_t count, const std::uint32_t* rows) {
             for (std::size_t k = 0; k < count; ++k) {
                 Record<D, T>& to = records_[at[rows[k] >> shift]++];
@@ -198,33 +195,132 @@ void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
         });
     });
 
-    // Counters of cell c live in start_[c + 1]: begin of c while scattering, end of c, which is begin of c + 1,
-    // afterwards.
     start_[0] = 0;
-    base::run_tasks(executor, parts, [&](std::size_t p) {
-        const std::uint32_t begin = part_begin[p], end = part_begin[p + 1], count = end - begin;
-        const std::size_t first = (p << shift) * bins, last = std::min(row_count, (p + 1) << shift) * bins;
-        std::uint32_t* const counter = start_.data() + 1;
-        std::fill(counter + first, counter + last, 0u);
-        const Record<D, T>* const records = records_.data() + begin;
-        base::Array<std::uint32_t> cell(count);
-        if (count > 0) find_cells<D, T>(geometry_, records, count, cell.data());
-        for (std::uint32_t i = 0; i < count; ++i) ++counter[cell[i]];
-        std::uint32_t position = begin;
-        for (std::size_t c = first; c < last; ++c) {
-            const std::uint32_t in_cell = counter[c];
-            counter[c] = position;
-            position += in_cell;
-        }
-        std::uint32_t* const order = id_.data();
-        for (std::uint32_t i = 0; i < count; ++i) order[counter[cell[i]]++] = i;
-        for (std::uint32_t i = begin; i < end; ++i) {
-            const Record<D, T>& r = records[order[i]];
-            for (int k = 0; k < D; ++k) c_[k][i] = r.v[k];
-            order[i] = r.id;
-        }
+    base::run_tasks(executor, parts.count, [&](std::size_t p) {
+        const std::uint32_t begin = part_begin[p], end = part_begin[p + 1];
+        sort_part(parts, p, begin, {records_.data() + begin, end - begin}, {});
     });
     finish();
+}
+
+template <int D, class T>
+typename Grid<D, T>::Parts Grid<D, T>::make_parts() const {
+    Parts parts;
+    parts.bins = static_cast<std::size_t>(geometry_.cells[0]);
+    for (int k = 1; k < D; ++k) parts.rows *= static_cast<std::size_t>(geometry_.cells[k]);
+    const std::size_t wanted = std::clamp<std::size_t>(size_ / part_size, 1, max_parts);
+    while ((parts.rows - 1) >> parts.shift >= wanted) ++parts.shift;
+    parts.count = ((parts.rows - 1) >> parts.shift) + 1;
+    return parts;
+}
+
+/// Sorts the records of part p, which are given in two pieces, to positions from `begin` on.
+template <int D, class T>
+void Grid<D, T>::sort_part(const Parts& parts, std::size_t p, std::uint32_t begin,
+                           std::span<const Record<D, T>> records, std::span<const Record<D, T>> others) {
+    // Counters of cell c live in start_[c + 1]: begin of c while scattering, end of c, which is begin of c + 1,
+    // afterwards.
+    const auto most = static_cast<std::uint32_t>(records.size());
+    const std::uint32_t count = most + static_cast<std::uint32_t>(others.size()), end = begin + count;
+    const std::size_t first = (p << parts.shift) * parts.bins;
+    const std::size_t last = std::min(parts.rows, (p + 1) << parts.shift) * parts.bins;
+    std::uint32_t* const counter = start_.data() + 1;
+    std::fill(counter + first, counter + last, 0u);
+    base::Array<std::uint32_t> cell(count);
+    if (most > 0) find_cells<D, T>(geometry_, records.data(), most, cell.data());
+    if (!others.empty()) find_cells<D, T>(geometry_, others.data(), others.size(), cell.data() + most);
+    for (std::uint32_t i = 0; i < count; ++i) ++counter[cell[i]];
+    std::uint32_t position = begin;
+    for (std::size_t c = first; c < last; ++c) {
+        const std::uint32_t in_cell = counter[c];
+        counter[c] = position;
+        position += in_cell;
+    }
+    std::uint32_t* const order = id_.data();
+    for (std::uint32_t i = 0; i < count; ++i) order[counter[cell[i]]++] = i;
+    for (std::uint32_t i = begin; i < end; ++i) {
+        const Record<D, T>& r = order[i] < most ? records[order[i]] : others[order[i] - most];
+        for (int k = 0; k < D; ++k) c_[k][i] = r.v[k];
+        order[i] = r.id;
+    }
+}
+
+/// Points of one cell by id, in part p.
+template <int D, class T>
+void Grid<D, T>::order_cells(const Parts& parts, std::size_t p) {
+    const std::size_t first = (p << parts.shift) * parts.bins;
+    const std::size_t last = std::min(parts.rows, (p + 1) << parts.shift) * parts.bins;
+    std::vector<Record<D, T>> several;
+    for (std::size_t c = first; c < last; ++c) {
+        const std::uint32_t begin = start_[c], end = start_[c + 1];
+        bool sorted = true;
+        for (std::uint32_t i = begin + 1; i < end; ++i) sorted = sorted && id_[i - 1] < id_[i];
+        if (sorted) [[likely]]
+            continue;
+        several.resize(end - begin);
+        for (std::uint32_t i = begin; i < end; ++i) {
+            for (int k = 0; k < D; ++k) several[i - begin].v[k] = c_[k][i];
+            several[i - begin].id = id_[i];
+        }
+        std::sort(several.begin(), several.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
+        for (std::uint32_t i = begin; i < end; ++i) {
+            for (int k = 0; k < D; ++k) c_[k][i] = several[i - begin].v[k];
+            id_[i] = several[i - begin].id;
+        }
+    }
+}
+
+template <int D, class T>
+bool Grid<D, T>::rebuild(std::span<const Vec<D, T>> points, Executor* executor) {
+    if (!geometry_.dense || !plain_ || points.size() != size_ || size_ == 0) return false;
+    const Parts parts = make_parts();
+    if (records_.size() != size_) records_.resize_discard(size_);
+    const auto begin_of = [&](std::size_t p) { return start_[std::min(parts.rows, p << parts.shift) * parts.bins]; };
+    struct Leaver {
+        std::uint32_t part;
+        Record<D, T> record;
+    };
+    std::vector<std::uint32_t> old_begin(parts.count + 1), stay(parts.count);
+    for (std::size_t p = 0; p <= parts.count; ++p) old_begin[p] = begin_of(p);
+    std::vector<std::vector<Leaver>> leavers(parts.count);
+    base::run_tasks(executor, parts.count, [&](std::size_t p) {
+        constexpr std::uint32_t ahead = 32;
+        Record<D, T> block[row_block];
+        std::uint32_t rows[row_block];
+        const std::uint32_t end = old_begin[p + 1];
+        Record<D, T>* to = records_.data() + old_begin[p];
+        for (std::uint32_t i = old_begin[p]; i < end; i += row_block) {
+            const std::uint32_t count = std::min<std::uint32_t>(row_block, end - i);
+            for (std::uint32_t k = 0; k < count; ++k) {
+                // What is read past the end of storage is some id, or the padding's 0.
+                __builtin_prefetch(points[id_[std::min(i + k + ahead, size_)]].v);
+                const std::uint32_t id = id_[i + k];
+                for (int axis = 0; axis < D; ++axis) block[k].v[axis] = points[id][axis];
+                block[k].id = id;
+            }
+            find_rows<D, T>(geometry_, block[0].v, record_stride<D, T>, count, rows);
+            for (std::uint32_t k = 0; k < count; ++k) {
+                if (rows[k] >> parts.shift == p) [[likely]]
+                    *to++ = block[k];
+                else
+                    leavers[p].push_back({rows[k] >> parts.shift, block[k]});
+            }
+        }
+        stay[p] = static_cast<std::uint32_t>(to - (records_.data() + old_begin[p]));
+    });
+    std::vector<std::vector<Record<D, T>>> arrivals(parts.count);
+    for (const auto& of_part : leavers)
+        for (const Leaver& l : of_part) arrivals[l.part].push_back(l.record);
+    std::vector<std::uint32_t> new_begin(parts.count + 1, 0);
+    for (std::size_t p = 0; p < parts.count; ++p)
+        new_begin[p + 1] = new_begin[p] + stay[p] + static_cast<std::uint32_t>(arrivals[p].size());
+    start_[0] = 0;
+    base::run_tasks(executor, parts.count, [&](std::size_t p) {
+        sort_part(parts, p, new_begin[p], {records_.data() + old_begin[p], stay[p]}, arrivals[p]);
+    });
+    base::run_tasks(executor, parts.count, [&](std::size_t p) { order_cells(parts, p); });
+    finish();
+    return true;
 }
 
 template <int D, class T>

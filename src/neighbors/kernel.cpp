@@ -209,6 +209,55 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
 }
 
 template <int D, class T>
+void measure(Group<T>& g, std::size_t candidates, T* distances_sq, std::uint32_t* labels) {
+    const Tag<T> d;
+    const LabelTag<T> du;
+    using Label = hn::TFromD<LabelTag<T>>;
+    const std::size_t lanes = hn::Lanes(d);
+    const auto* const label = g.scratch->label.data();
+    for (unsigned a = 0; a < g.size; ++a) {
+        const auto hx = hn::Set(d, g.home[0][a]);
+        const auto hy = hn::Set(d, g.home[1][a]);
+        const auto hz = hn::Set(d, D == 3 ? g.home[2][a] : T(0));
+        const auto limit = hn::Set(d, g.radius_sq[a]);
+        const auto self = hn::Set(du, static_cast<Label>(g.self[a]));
+        std::uint32_t count = 0;
+        for (std::size_t j = 0; j < candidates; j += lanes) {
+            const auto dx = hn::Sub(hx, hn::LoadU(d, g.scratch->c[0] + j));
+            const auto dy = hn::Sub(hy, hn::LoadU(d, g.scratch->c[1] + j));
+            auto sum = hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy));
+            if constexpr (D == 3) {
+                const auto dz = hn::Sub(hz, hn::LoadU(d, g.scratch->c[2] + j));
+                sum = hn::Add(sum, hn::Mul(dz, dz));
+            }
+            const auto other = hn::LoadU(du, label + j);
+            const auto near = hn::And(hn::Le(sum, limit), hn::RebindMask(d, hn::Ne(other, self)));
+            const Packer<T> pack(near);
+            hn::StoreU(pack(d, sum), d, distances_sq);
+            store_labels<T>(pack(du, other), labels);
+            const std::size_t n = hn::CountTrue(d, near);
+            distances_sq += n, labels += n, count += static_cast<std::uint32_t>(n);
+        }
+        g.count[a] = count;
+    }
+}
+
+template <class T>
+void rank(T* values, std::size_t n, std::uint32_t* ranks) {
+    const Tag<T> d;
+    const LabelTag<T> du;
+    const std::size_t lanes = hn::Lanes(d);
+    hn::StoreU(hn::Inf(d), d, values + n);
+    for (std::size_t i = 0; i < n; i += lanes) {
+        const auto mine = hn::LoadU(d, values + i);
+        auto smaller = hn::Zero(du);
+        for (std::size_t j = 0; j < n; ++j)
+            smaller = hn::Sub(smaller, hn::VecFromMask(du, hn::RebindMask(du, hn::Lt(hn::Set(d, values[j]), mine))));
+        store_labels<T>(smaller, ranks + i);
+    }
+}
+
+template <int D, class T>
 bool bounds(const T* c, std::size_t n, T* lo, T* hi) {
     // D vectors hold a whole number of points, so each lane always sees the same axis.
     const Tag<T> d;
@@ -246,13 +295,13 @@ bool bounds(const T* c, std::size_t n, T* lo, T* hi) {
     return finite;
 }
 
-#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                                                 \
-    Kernel<T> kernel_##name() {                                                             \
-        return {cull<D, T, true>,       cull<D, T, false>,        test<D, T, false, true>,  \
-                test<D, T, true, true>, test<D, T, false, false>, test<D, T, true, false>}; \
-    }                                                                                       \
-    bool bounds_##name(const T* c, std::size_t n, T* lo, T* hi) {                           \
-        return bounds<D, T>(c, n, lo, hi);                                                  \
+#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                                                                         \
+    Kernel<T> kernel_##name() {                                                                                     \
+        return {cull<D, T, true>,         cull<D, T, false>,       test<D, T, false, true>, test<D, T, true, true>, \
+                test<D, T, false, false>, test<D, T, true, false>, measure<D, T>,           rank<T>};               \
+    }                                                                                                               \
+    bool bounds_##name(const T* c, std::size_t n, T* lo, T* hi) {                                                   \
+        return bounds<D, T>(c, n, lo, hi);                                                                          \
     }
 QUADRAT_NEIGHBOR_KERNEL(2f, 2, float)
 QUADRAT_NEIGHBOR_KERNEL(3f, 3, float)

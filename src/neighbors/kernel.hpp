@@ -76,11 +76,21 @@ using CullFunction = std::size_t (*)(const Group<T>&);
 template <class T>
 using TestFunction = void (*)(Group<T>&, std::size_t candidates, std::uint32_t* out);
 
+/// The full form with squared distances beside the labels, each array with the room of a row's.
+template <class T>
+using MeasureFunction = void (*)(Group<T>&, std::size_t candidates, T* distances_sq, std::uint32_t* labels);
+/// How many of the n values are smaller than each: its place among them, shared by equals. Both arrays have room for
+/// max_lanes more, which are written.
+template <class T>
+using RankFunction = void (*)(T* values, std::size_t n, std::uint32_t* ranks);
+
 template <class T>
 struct Kernel {
     CullFunction<T> cull;
     CullFunction<T> cull_unlabelled;  ///< for the counts
     TestFunction<T> full, half, count, count_half;
+    MeasureFunction<T> measure = nullptr;  ///< vector kernel only, as rank
+    RankFunction<T> rank = nullptr;
 };
 
 /// The best for this processor.

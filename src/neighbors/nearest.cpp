@@ -1,13 +1,17 @@
 // The k nearest points. Cells are made for the distance within which k points are expected; a group of homes is
 // searched with a radius a little beyond what the group before it needed, and a home that finds fewer than k is asked
-// again, alone, with more. Every point within the radius is seen, so k of them are the k nearest.
+// again, alone, with more. Every point within the radius is seen, so k of them are the k nearest. The places of the
+// found are counted, each against all, in vector code, which for a few dozen is faster than any sorting; many, equal
+// distances at the border of the row, and squares below the range of the type are sorted one by one.
 #include <quadrat/neighbors/cell_index.hpp>
 
 #include <quadrat/error.hpp>
 
 #include "base/parallel.hpp"
 #include "cells/neighbor_list_writer.hpp"
+#include "cells/predicate.hpp"
 #include "cells/validate.hpp"
+#include "neighbors/nearest_images.hpp"
 #include "neighbors/state.hpp"
 
 #include <algorithm>
@@ -27,9 +31,9 @@ using neighbors::Walk;
 
 constexpr std::size_t nearest_chunk = 4096;
 
-template <class T>
+/// Squares that leave the range of float are kept as doubles, so that they still have an order.
 struct Found {
-    T distance_sq;
+    double distance_sq;
     std::uint32_t index;
     friend bool operator<(const Found& a, const Found& b) {
         return a.distance_sq != b.distance_sq ? a.distance_sq < b.distance_sq : a.index < b.index;
@@ -71,33 +75,43 @@ class NearestSearch {
     template <class Row>
     std::uint64_t run(std::uint32_t begin, std::uint32_t end, Row&& row) {
         T radius = first_;
-        std::vector<Found<T>> found;
-        base::Array<std::uint32_t> positions;
+        std::vector<Found> found;
         Walk<D, T, kDense> walk(homes_, points_, neighbors::Reach<T>{.radius = limited(radius)});
         walk.report_positions();
         Walk<D, T, kDense> wider(homes_, points_, neighbors::Reach<T>{.radius = limited(radius)});
         wider.report_positions();
         const std::uint32_t wanted = std::min(k_, points_.size() - (own_ ? 1u : 0u));
+        found.resize(ranked_at_most);
         for (std::uint32_t h = begin; h < end;) {
             T next = 0;
             // One group at a time: the radius follows the density.
             walk.set_radius(limited(radius));
             const auto visit = [&](std::uint32_t first, Group<T>& group) {
-                group.self = nobody_;
+                std::uint32_t self[neighbors::max_group];
+                for (unsigned a = 0; a < group.size; ++a) self[a] = own_ ? first + a : neighbors::no_self;
+                group.self = self;
                 const std::size_t candidates = kernel_.cull(group);
-                positions.resize_discard(group.size * (candidates + neighbors::max_lanes));
-                kernel_.full(group, candidates, positions.data());
+                const std::size_t room = group.size * (candidates + neighbors::max_lanes);
+                distances_.resize_discard(room);
+                positions_.resize_discard(room);
+                kernel_.measure(group, candidates, distances_.data(), positions_.data());
                 tests_ += group.size * candidates;
-                const std::uint32_t* entry = positions.data();
+                std::size_t at = 0;
                 for (unsigned a = 0; a < group.size; ++a) {
-                    gather(first + a, entry, group.count[a], found);
-                    entry += group.count[a];
-                    if (found.size() < wanted && limited(radius) < limit())
-                        widen(wider, first + a, radius, wanted, found);
-                    const std::size_t kept = std::min<std::size_t>(k_, found.size());
-                    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
+                    const std::uint32_t count = group.count[a];
+                    std::size_t kept = rank(distances_.data() + at, positions_.data() + at, count, wanted, found);
+                    if (kept == 0) {
+                        gather(first + a, positions_.data() + at, count, found);
+                        if (found.size() < wanted && limited(radius) < limit())
+                            widen(wider, first + a, radius, wanted, found);
+                        kept = std::min<std::size_t>(k_, found.size());
+                        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept),
+                                          found.end());
+                    }
+                    at += count;
                     row(first + a, found.data(), static_cast<std::uint32_t>(kept));
-                    if (kept == wanted && kept > 0) next = std::max(next, found[kept - 1].distance_sq);
+                    if (kept == wanted && kept > 0) next = std::max(next, static_cast<T>(found[kept - 1].distance_sq));
+                    if (found.size() < ranked_at_most) found.resize(ranked_at_most);
                 }
             };
             h += walk.run_group(h, end, visit);
@@ -107,33 +121,62 @@ class NearestSearch {
     }
 
   private:
+    static constexpr std::uint32_t ranked_at_most = 160;
+
     [[nodiscard]] T limit() const { return farthest_ > T(0) ? farthest_ : std::numeric_limits<T>::infinity(); }
     [[nodiscard]] T limited(T radius) const {
-        return std::min(std::min(radius, limit()), static_cast<T>(std::min(2 * diameter_ + 1, 0x1p59)));
+        const T most = static_cast<T>(std::min(2 * diameter_ + 1, 0x1p59));
+        return std::max(std::min(std::min(radius, limit()), most), T(0x1p-58));
+    }
+
+    /// The `wanted` nearest of so many, sorted; 0 if that is better left to gather().
+    std::size_t rank(const T* distances_sq, const std::uint32_t* positions, std::uint32_t count, std::uint32_t wanted,
+                     std::vector<Found>& found) {
+        if (count < wanted || count > ranked_at_most || wanted == 0 || limit() < T(0x1p-58)) return 0;
+        std::copy_n(distances_sq, count, values_);
+        kernel_.rank(values_, count, ranks_);
+        // Equals share a rank: they take the places after it.
+        std::uint32_t within = 0;
+        std::uint64_t taken[ranked_at_most / 64 + 1] = {};
+        bool equal = false;
+        for (std::uint32_t e = 0; e < count; ++e) {
+            std::uint32_t place = ranks_[e];
+            if (place >= wanted) continue;
+            if (++within > wanted || values_[e] < std::numeric_limits<T>::min()) return 0;
+            while (taken[place / 64] >> (place % 64) & 1) ++place, equal = true;
+            taken[place / 64] |= std::uint64_t{1} << (place % 64);
+            found[place] = {static_cast<double>(values_[e]), points_.ids()[positions[e]]};
+        }
+        if (equal) std::sort(found.begin(), found.begin() + wanted);
+        return wanted;
     }
 
     void gather(std::uint32_t place, const std::uint32_t* positions, std::uint32_t count,
-                std::vector<Found<T>>& found) const {
+                std::vector<Found>& found) const {
         found.clear();
         const std::uint32_t self = own_ ? homes_.ids()[place] : neighbors::no_self;
-        T home[D];
+        const cells::NearTest<T> near(farthest_ > T(0) ? farthest_ : T(1));
+        Vec<D, T> home, other;
         for (int k = 0; k < D; ++k) home[k] = homes_.axis(k)[place];
         for (std::uint32_t e = 0; e < count; ++e) {
             const std::uint32_t p = positions[e], j = points_.ids()[p];
             if (j == self) continue;
             T sum = 0;
+            double wide = 0;
             for (int k = 0; k < D; ++k) {
-                const T d = points_.axis(k)[p] - home[k];
+                other[k] = points_.axis(k)[p];
+                const T d = other[k] - home[k];
                 sum = k == 0 ? d * d : sum + d * d;
+                wide += static_cast<double>(d) * static_cast<double>(d);
             }
-            if (farthest_ > T(0) && !(sum <= farthest_ * farthest_)) continue;
-            found.push_back({sum, j});
+            if (farthest_ > T(0) && !near(other, home)) continue;
+            const bool in_range = sum >= std::numeric_limits<T>::min() && sum <= std::numeric_limits<T>::max();
+            found.push_back({in_range ? static_cast<double>(sum) : wide, j});
         }
     }
 
     /// Asks again for one home with growing radii; in the end every point is looked at.
-    void widen(Walk<D, T, kDense>& walk, std::uint32_t place, T radius, std::size_t wanted,
-               std::vector<Found<T>>& found) {
+    void widen(Walk<D, T, kDense>& walk, std::uint32_t place, T radius, std::size_t wanted, std::vector<Found>& found) {
         base::Array<std::uint32_t> positions;
         Vec<D, T> home;
         for (int k = 0; k < D; ++k) home[k] = homes_.axis(k)[place];
@@ -149,7 +192,7 @@ class NearestSearch {
                     return;
                 }
             }
-            const T now = std::min(static_cast<T>(r), limit());
+            const T now = limited(static_cast<T>(r));
             walk.run_one(home, now, neighbors::no_self, [&](std::uint32_t, Group<T>& group) {
                 const std::size_t candidates = kernel_.cull(group);
                 positions.resize_discard(candidates + neighbors::max_lanes);
@@ -157,15 +200,9 @@ class NearestSearch {
                 tests_ += candidates;
                 gather(place, positions.data(), group.count[0], found);
             });
-            if (found.size() >= wanted || now >= limit()) return;
+            if (found.size() >= wanted || static_cast<T>(r) >= limit()) return;
         }
     }
-
-    static constexpr std::uint32_t nobody_[neighbors::max_group] = {
-        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
-        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
-        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self,
-        neighbors::no_self, neighbors::no_self, neighbors::no_self, neighbors::no_self};
 
     const Grid<D, T>& homes_;
     const Grid<D, T>& points_;
@@ -175,7 +212,19 @@ class NearestSearch {
     double diameter_;
     Kernel<T> kernel_;
     std::uint64_t tests_ = 0;
+    base::Array<T> distances_;
+    base::Array<std::uint32_t> positions_;
+    T values_[ranked_at_most + neighbors::max_lanes];
+    std::uint32_t ranks_[ranked_at_most + neighbors::max_lanes];
 };
+
+/// The root of a square in T, or of one that T does not hold.
+template <class T>
+T root(double square) {
+    const bool in_range = square >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                          square <= static_cast<double>(std::numeric_limits<T>::max());
+    return in_range ? std::sqrt(static_cast<T>(square)) : static_cast<T>(std::sqrt(square));
+}
 
 /// Returns the number of distance tests.
 template <int D, class T>
@@ -207,10 +256,10 @@ std::uint64_t list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bo
         segment.indices.reserve(most);
         segment.distances.reserve(most * sizeof(T));
         std::uint64_t used = 0;
-        const auto row = [&](std::uint32_t place, const Found<T>* found, std::uint32_t count) {
+        const auto row = [&](std::uint32_t place, const Found* found, std::uint32_t count) {
             for (std::uint32_t e = 0; e < count; ++e) {
                 segment.indices.data()[used + e] = found[e].index;
-                const T distance = std::sqrt(found[e].distance_sq);
+                const T distance = root<T>(found[e].distance_sq);
                 std::memcpy(segment.distances.data() + (used + e) * sizeof(T), &distance, sizeof(T));
             }
             records[homes.ids()[place]] = NeighborListWriter::record(c, used, count);
@@ -246,10 +295,25 @@ template <int D, class T>
 void CellIndex<D, T>::find_nearest_in(const std::span<const Vec<D, T>>* queries, std::uint32_t k, NeighborList& out,
                                       T max_distance) const {
     const State& s = *state_;
-    if (s.periodic())
-        throw Error(ErrorKind::unsupported, "nearest points in a periodic box", Where{.field = "periodic"});
     if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
     if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
+    if (s.periodic()) {
+        neighbors::Images<D, T> others;
+        if (queries) others.wrap(s.lattice, *queries);
+        const std::span<const std::uint8_t> erased = s.erased;
+        s.tests = neighbors::list_nearest_images<D, T>({.lattice = s.lattice,
+                                                        .points = s.images,
+                                                        .erased = erased,
+                                                        .homes = queries ? others : s.images,
+                                                        .skipped = queries ? std::span<const std::uint8_t>() : erased,
+                                                        .own = !queries,
+                                                        .k = k,
+                                                        .farthest = max_distance,
+                                                        .executor = s.options.executor,
+                                                        .max_bytes = s.max_bytes()},
+                                                       out);
+        return;
+    }
     const std::size_t rows = queries ? queries->size() : s.slots;
     // Cells of the size that this question needs.
     std::vector<neighbors::Record<D, T>> records(s.points.size());

@@ -40,18 +40,29 @@ constexpr std::uint32_t nobody[neighbors::max_group] = {
 
 struct ListTooLong {};
 
-/// Memory that all segments of a list may still take.
+/// Memory that all segments of a list may take. With a forecast it also gives up when a small part of it is used and
+/// the homes that are left, if they are like those before, would need several times the rest: hopeless lists are then
+/// counted, not stored up to the limit.
 class Budget {
   public:
-    explicit Budget(std::uint64_t bytes) : left_(static_cast<std::int64_t>(std::min(bytes, std::uint64_t{1} << 62))) {}
-    void take(std::uint64_t bytes) {
-        if (left_.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed) <
-            static_cast<std::int64_t>(bytes))
+    static constexpr std::uint64_t unlimited = std::uint64_t{1} << 60;
+
+    Budget(std::uint64_t bytes, std::size_t homes, bool forecast)
+        : bytes_(std::min(bytes, unlimited)), homes_(static_cast<double>(homes)), forecast_(forecast) {}
+    void take(std::uint64_t bytes, std::uint64_t homes) {
+        const std::uint64_t used = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+        const std::uint64_t done = done_.fetch_add(homes, std::memory_order_relaxed) + homes;
+        if (used > bytes_) throw ListTooLong{};
+        if (forecast_ && used > bytes_ / 32 &&
+            static_cast<double>(used) * homes_ > 4 * static_cast<double>(bytes_) * static_cast<double>(done))
             throw ListTooLong{};
     }
 
   private:
-    std::atomic<std::int64_t> left_;
+    std::uint64_t bytes_;
+    double homes_;
+    bool forecast_;
+    std::atomic<std::uint64_t> used_{0}, done_{0};
 };
 
 template <int D, class T>
@@ -86,11 +97,13 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
                    Done&& done) {
     const Kernel<T> kernel = kernel_for<D, T>(job.reach.plain);
     Walk<D, T, kDense> walk(job.homes, job.state.points, job.reach);
-    std::uint64_t used = 0, charged = 0, tests = 0;
-    const auto charge = [&](std::uint64_t most_uncharged) {
+    std::uint64_t used = 0, charged = 0, tests = 0, homes_done = 0;
+    const auto charge = [&](std::uint64_t most_uncharged, unsigned homes) {
+        homes_done += homes;
         if (used - charged < most_uncharged) return;
-        budget.take((used - charged) * entry_bytes<D, T>(job.options));
+        budget.take((used - charged) * entry_bytes<D, T>(job.options), homes_done);
         charged = used;
+        homes_done = 0;
     };
     const auto first = static_cast<std::uint32_t>(begin), last = static_cast<std::uint32_t>(end);
     if (!job.refined) {
@@ -105,10 +118,10 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
                 done(h + a, used, group.count[a]);
                 used += group.count[a];
             }
-            charge(charged_at_once);
+            charge(charged_at_once, group.size);
         };
         job.options.half ? walk.template run<true>(first, last, visit) : walk.template run<false>(first, last, visit);
-        charge(1);
+        charge(1, 0);
         job.state.tests += tests;
         return used;
     }
@@ -129,9 +142,9 @@ std::uint64_t fill(const Job<D, T, State>& job, std::size_t begin, std::size_t e
             used += kept;
             row += group.count[a];
         }
-        charge(charged_at_once);
+        charge(charged_at_once, group.size);
     });
-    charge(1);
+    charge(1, 0);
     job.state.tests += tests;
     return used;
 }
@@ -187,7 +200,6 @@ std::uint64_t count_all(const Job<D, T, State>& job) {
 template <int D, class T, class State>
 void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
     const std::size_t homes = job.homes.size();
-    job.state.tests = 0;
     const NeighborOptions& o = job.options;
     const std::size_t grain = std::max(smallest_chunk, homes / most_chunks + 1);
     const std::size_t chunks = base::chunk_count(homes, grain);
@@ -207,7 +219,6 @@ void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
                                .shifts = o.shifts});
     std::uint64_t* const records = writer.records();
     if (homes < rows) std::fill_n(records, rows, NeighborListWriter::record(0, 0, 0));
-    Budget budget(allowed > fixed ? allowed - fixed : 0);
     std::vector<std::uint64_t> entries(chunks, 0);
     struct Wide {
         std::uint32_t row;
@@ -215,12 +226,15 @@ void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
     };
     std::vector<std::vector<Wide>> wide(chunks);
     base::Array<std::uint64_t> placed(homes);  // records in cell order
-    std::atomic<std::size_t> finished = 0;
     std::mutex report;
-    try {
+    const auto fill_all = [&](bool forecast) {
+        Budget budget(allowed > fixed ? allowed - fixed : 0, homes, forecast);
+        job.state.tests = 0;
+        std::size_t finished = 0;
         base::parallel_for(job.state.options.executor, homes, grain, [&](std::size_t begin, std::size_t end) {
             const std::size_t c = begin / grain;
             ListSegment& segment = writer.segment(c);
+            wide[c].clear();
             const auto done = [&](std::uint32_t place, std::uint64_t first, std::uint32_t count) {
                 placed[place] = NeighborListWriter::record(c, first, count);
                 if (!NeighborListWriter::fits(first, count)) [[unlikely]]
@@ -234,9 +248,17 @@ void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
                 base::check_in(o.watch, ++finished, chunks);
             }
         });
+    };
+    try {
+        fill_all(true);
     } catch (const ListTooLong&) {
-        out = NeighborList();
-        refuse(count_all(job));
+        for (std::size_t c = 0; c < chunks; ++c) writer.segment(c) = {};
+        const std::uint64_t count = count_all(job);
+        if (count * entry_bytes<D, T>(o) + fixed > allowed) {
+            out = NeighborList();
+            refuse(count);
+        }
+        fill_all(false);
     }
     scatter(job.state.options.executor, job.homes.ids(), homes, placed.data(), records);
     for (const auto& rows_of_chunk : wide)
@@ -339,7 +361,7 @@ void CellIndex<D, T>::stream(void* context, void (*sink)(void*, const Batch&), T
     const std::uint32_t* const ids = job.homes.ids();
     const auto chunk = [&](std::size_t begin, std::size_t end, ListSegment& rows, std::vector<std::uint32_t>& homes,
                            std::vector<std::uint32_t>& counts) {
-        Budget budget(~std::uint64_t{0});
+        Budget budget(Budget::unlimited, 1, false);
         homes.assign(ids + begin, ids + end);
         counts.assign(end - begin, 0);
         const auto done = [&](std::uint32_t place, std::uint64_t, std::uint32_t n) { counts[place - begin] = n; };
@@ -379,7 +401,7 @@ void CellIndex<D, T>::find_row(std::uint32_t i, std::vector<std::uint32_t>& row)
     const Job<D, T, State> job{s,        s.homes(), options, true, &s.images, needs_refining<D, T>(s, options, true),
                                s.reach()};
     ListSegment to;
-    Budget budget(~std::uint64_t{0});
+    Budget budget(Budget::unlimited, 1, false);
     const std::size_t p = s.places[i];
     const auto done = [](std::uint32_t, std::uint64_t, std::uint32_t) {};
     const std::uint64_t count = s.points.geometry().dense ? fill<D, T, State, true>(job, p, p + 1, to, budget, done)

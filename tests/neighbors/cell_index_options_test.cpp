@@ -152,6 +152,129 @@ TEST(Periodic, PointsOnTheBorderAndQueries) {
     }
 }
 
+/// The k nearest images of every point, from all shifts up to `span`.
+template <int D, class T>
+void expect_nearest_images(const std::vector<Vec<D, T>>& points, const Periodic<D, T>& box, std::uint32_t k, T limit,
+                           int span) {
+    // The oracle's entries carry no distance: it is formed again from the shift between wrapped points.
+    const auto all = oracle_images(points, box, T(1e15), span);
+    std::vector<Vec<D, T>> wrapped;
+    for (const auto& p : points) wrapped.push_back(wrap(box, p));
+    using Image = std::tuple<T, std::uint32_t, int, int, int>;
+    std::vector<std::vector<Image>> expected(points.size());
+    for (const auto& [i, j, a, b, c] : all) {
+        const auto turns = [&](std::uint32_t p) {
+            std::array<int, 3> n{};
+            Vec<D, T> rest = points[p];
+            for (int q = D - 1; q >= 0; --q) {
+                if (box.vectors[q][q] == T(0)) continue;
+                const auto at = static_cast<std::size_t>(q);
+                n[at] = static_cast<int>(std::lround((rest[q] - wrapped[p][q]) / box.vectors[q][q]));
+                for (int x = 0; x < D; ++x) rest[x] -= static_cast<T>(n[at]) * box.vectors[q][x];
+            }
+            return n;
+        };
+        const auto from = turns(i), to = turns(j);
+        const int given[3] = {a, b, c};
+        Vec<D, T> offset{};
+        for (int q = 0; q < D; ++q) {
+            const auto at = static_cast<std::size_t>(q);
+            const int s = given[q] - from[at] + to[at];
+            for (int x = 0; x < D; ++x)
+                if (s != 0) offset[x] += static_cast<T>(s) * box.vectors[q][x];
+        }
+        T sum = 0;
+        for (int q = 0; q < D; ++q) {
+            const T d = (wrapped[j][q] - wrapped[i][q]) + offset[q];
+            sum = q == 0 ? d * d : sum + d * d;
+        }
+        if (limit == T(0) || sum <= limit * limit) expected[i].push_back({sum, j, a, b, c});
+    }
+    for (auto& row : expected) {
+        std::sort(row.begin(), row.end());
+        if (row.size() > k) row.resize(k);
+    }
+    ThreadExecutor executor(2);
+    for (Executor* threads : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&executor)}) {
+        CellIndex<D, T> index({.radius = 1, .periodic = box, .executor = threads});
+        index.build(points);
+        NeighborList list;
+        index.find_nearest(k, list, limit);
+        ASSERT_EQ(list.size(), points.size());
+        std::uint64_t entries = 0;
+        for (std::uint32_t i = 0; i < points.size(); ++i) {
+            ASSERT_EQ(list[i].size(), expected[i].size()) << i;
+            entries += list[i].size();
+            for (std::size_t e = 0; e < expected[i].size(); ++e) {
+                const Shift s = list.shifts(i)[e];
+                ASSERT_EQ((std::tuple(list[i][e], s[0], s[1], s[2])),
+                          (std::tuple(std::get<1>(expected[i][e]), std::get<2>(expected[i][e]),
+                                      std::get<3>(expected[i][e]), std::get<4>(expected[i][e]))));
+                EXPECT_EQ(list.distances<T>(i)[e], std::sqrt(std::get<0>(expected[i][e])));
+            }
+        }
+        EXPECT_EQ(list.entries(), entries);
+    }
+}
+
+TEST(Periodic, NearestOfAllImages) {
+    using P = Periodic<3, double>;
+    const auto points = random_points<3, double>(120, -3, 14, 21);
+    expect_nearest_images(points, P::orthorhombic({{10, 11, 12}}), 5, 0.0, 1);
+    expect_nearest_images(points, P::orthorhombic({{10, 11, 12}}), 20, 2.5, 1);
+    expect_nearest_images(points, P::orthorhombic({{0, 11, 0}}), 7, 0.0, 2);
+    expect_nearest_images(random_points<3, float>(80, 0, 9, 22), Periodic<3, float>::orthorhombic({{9, 9, 9}}), 12,
+                          0.0f, 1);
+    P box;
+    box.vectors[0] = {{9, 0, 0}};
+    box.vectors[1] = {{3, 8, 0}};
+    box.vectors[2] = {{-2, 1.5, 7}};
+    box.origin = {{1, -2, 0.5}};
+    expect_nearest_images(random_points<3, double>(60, -8, 17, 23), box, 9, 0.0, 3);
+    Periodic<2, float> flat;
+    flat.vectors[0] = {{6, 0}};
+    flat.vectors[1] = {{2, 5}};
+    expect_nearest_images(random_points<2, float>(90, -8, 17, 24), flat, 6, 0.0f, 3);
+}
+
+TEST(Periodic, NearestWithFewerPointsThanK) {
+    // One and two points: their own images fill the rows. Clusters: some rows need many rounds.
+    using P = Periodic<3, double>;
+    expect_nearest_images(random_points<3, double>(1, 0, 1, 25), P::orthorhombic({{1, 1.25, 1.5}}), 10, 0.0, 3);
+    expect_nearest_images(random_points<3, double>(2, 0, 1, 26), P::orthorhombic({{1, 0, 0}}), 9, 0.0, 8);
+    auto clusters = random_points<3, double>(40, 0, 0.1, 27);
+    clusters.push_back({{5, 5, 5}});
+    expect_nearest_images(clusters, P::orthorhombic({{10, 10, 10}}), 11, 0.0, 1);
+    // Coincident points: equal distances by index.
+    expect_nearest_images(std::vector<Vec3d>(6, Vec3d{{1, 1, 1}}), P::orthorhombic({{4, 4, 4}}), 9, 0.0, 1);
+}
+
+TEST(Periodic, NearestOfQueriesAndAfterErasing) {
+    const auto box = Periodic<2, double>::orthorhombic({{4, 4}});
+    const std::vector<Vec2d> points = {{{0.5, 0.5}}, {{3.5, 3.5}}, {{2, 2}}};
+    CellIndex<2, double> index({.radius = 1.0, .periodic = box});
+    index.build(points);
+    const std::vector<Vec2d> queries = {{{4, 4.25}}};
+    NeighborList list;
+    index.find_nearest(std::span<const Vec2d>(queries), 2, list);
+    ASSERT_EQ(list[0].size(), 2u);
+    EXPECT_EQ(list[0][0], 0u);
+    EXPECT_EQ(list.distances<double>(0)[0], std::sqrt(0.5 * 0.5 + 0.25 * 0.25));
+    EXPECT_EQ(list.shifts(0)[0], (Shift{{1, 1, 0}}));
+    EXPECT_EQ(list[0][1], 1u);
+    EXPECT_EQ(list.shifts(0)[1], (Shift{{0, 0, 0}}));
+    const std::vector<std::uint32_t> gone = {0};
+    index.erase(gone);
+    index.find_nearest(1, list);
+    EXPECT_EQ(list[0].size(), 0u);
+    ASSERT_EQ(list[1].size(), 1u);
+    EXPECT_EQ(list[1][0], 2u);
+    const std::vector<std::uint32_t> rest = {1, 2};
+    index.erase(rest);
+    index.find_nearest(3, list);
+    EXPECT_EQ(list.entries(), 0u);
+}
+
 TEST(Periodic, ImpossibleBoxesAreRefused) {
     Periodic<3, float> flat;
     flat.vectors[0] = {{1, 0, 0}};
@@ -302,6 +425,60 @@ TEST(Limits, CoincidentPointsAreCountedButNotStored) {
             << e.what();
     }
     EXPECT_EQ(list.size(), 0u);
+}
+
+TEST(Limits, AHundredThousandPointsAtOnePlace) {
+    // The list would take 40 GB. Counts and streams work; storing is refused after a small part of what is allowed.
+#ifdef NDEBUG
+    constexpr std::uint64_t n = 100000;
+#else
+    constexpr std::uint64_t n = 20000;
+#endif
+    const std::vector<Vec3f> points(n, Vec3f{{1, 2, 3}});
+    CellIndex<3, float> index({.radius = 0.1f, .max_bytes = 1'000'000'000});
+    index.build(points);
+    EXPECT_EQ(index.count_pairs(), n * (n - 1) / 2);
+    std::vector<std::uint32_t> counts;
+    index.count_neighbors(counts);
+    EXPECT_EQ(std::count(counts.begin(), counts.end(), n - 1), static_cast<std::ptrdiff_t>(n));
+    std::uint64_t pairs = 0, sum = 0;
+    index.for_each_pair([&](std::uint32_t i, std::uint32_t j) { ++pairs, sum += j - i; });
+    EXPECT_EQ(pairs, n * (n - 1) / 2);
+    EXPECT_EQ(sum, (n - 1) * n * (n + 1) / 6);
+    std::uint64_t row = 0;
+    index.for_each_neighbor(77u, [&](std::uint32_t j) { row += j; });
+    EXPECT_EQ(row, n * (n - 1) / 2 - 77);
+    NeighborList list;
+    try {
+        index.find_neighbors(list);
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::too_large);
+        EXPECT_NE(std::string(e.what()).find(std::to_string(n * (n - 1) * 4 + n * 8)), std::string::npos) << e.what();
+    }
+    EXPECT_LT(list.bytes(), 100'000'000u);
+    // Moved a little, they still share cells: the order inside a cell stays that of the indices.
+    index.update(std::vector<Vec3f>(n, Vec3f{{1.01f, 2, 3}}));
+    EXPECT_TRUE(std::is_sorted(index.order().begin(), index.order().end()));
+    // The nearest of so many equals are the smallest indices.
+    index.build(std::span(points).first(2000));
+    index.find_nearest(3, list);
+    EXPECT_EQ((std::vector(list[1000].begin(), list[1000].end())), (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
+TEST(Limits, AWrongForecastStillGivesTheList) {
+    // The first points in cell order are a dense cluster; the others have no neighbours.
+    std::vector<Vec3f> points(3000, Vec3f{{0, 0, 0}});
+    base::SplitMix random(33);
+    for (int i = 0; i < 60000; ++i)
+        points.push_back({{static_cast<float>(random.uniform(5, 100)), static_cast<float>(random.uniform(5, 100)),
+                           static_cast<float>(random.uniform(5, 100))}});
+    CellIndex<3, float> index({.radius = 0.01f, .max_bytes = 3000ull * 2999 * 4 + 63000 * 8 + 4000});
+    index.build(points);
+    NeighborList list;
+    index.find_neighbors(list);
+    for (std::uint32_t i = 0; i < 3000; i += 100) EXPECT_EQ(list[i].size(), 2999u);
+    EXPECT_LT(list.entries(), 3000ull * 2999 + 1000);
 }
 
 TEST(Limits, BadDataNamesThePlaceAndChangesNothing) {

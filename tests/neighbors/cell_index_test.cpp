@@ -183,6 +183,60 @@ TYPED_TEST(CellIndexTyped, NearestAreTheNearest) {
     }
 }
 
+/// Rows by sorting all distances, in long double; limit 0: none.
+template <int D, class T>
+void expect_nearest(std::span<const Vec<D, T>> points, std::uint32_t k, T limit) {
+    CellIndex<D, T> index({.radius = 1});
+    index.build(points);
+    NeighborList list;
+    index.find_nearest(k, list, limit);
+    for (std::uint32_t i = 0; i < points.size(); ++i) {
+        std::vector<std::pair<long double, std::uint32_t>> all;
+        for (std::uint32_t j = 0; j < points.size(); ++j) {
+            long double sum = 0;
+            for (int c = 0; c < D; ++c) {
+                const T d = points[j][c] - points[i][c];
+                sum += static_cast<long double>(d) * static_cast<long double>(d);
+            }
+            if (j != i && (limit == T(0) || test::oracle_near(points[i], points[j], limit))) all.push_back({sum, j});
+        }
+        std::sort(all.begin(), all.end());
+        all.resize(std::min<std::size_t>(all.size(), k));
+        ASSERT_EQ(list[i].size(), all.size());
+        for (std::size_t e = 0; e < all.size(); ++e) ASSERT_EQ(list[i][e], all[e].second) << i << " " << e;
+    }
+}
+
+TYPED_TEST(CellIndexTyped, NearestWithManyEqualDistances) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    // Small whole numbers: squares are exact, most distances come several times.
+    std::vector<Vec<D, T>> points;
+    base::SplitMix random(31);
+    for (int i = 0; i < 400; ++i) {
+        Vec<D, T> p;
+        for (int c = 0; c < D; ++c) p[c] = static_cast<T>(random.below(D == 2 ? 20 : 8));
+        points.push_back(p);
+    }
+    base::for_each_simd_target([&] {
+        for (const std::uint32_t k : {1u, 6u, 16u, 200u}) {
+            expect_nearest<D, T>(points, k, T(0));
+            expect_nearest<D, T>(points, k, T(2));
+        }
+    });
+}
+
+TEST(CellIndex, NearestWhereSquaresLeaveTheRangeOfFloat) {
+    for (const double scale : {1e-30, 1e-22, 1e25, 1e30}) {
+        base::SplitMix random(32);
+        std::vector<Vec3f> points(120);
+        for (auto& p : points)
+            for (int c = 0; c < 3; ++c) p[c] = static_cast<float>(scale * random.uniform(-1, 1));
+        expect_nearest<3, float>(points, 7, 0.0f);
+        expect_nearest<3, float>(points, 40, static_cast<float>(0.7 * scale));
+    }
+}
+
 TEST(CellIndex, NearestOfFewFarAndCoincidentPoints) {
     std::vector<Vec3f> points(20, Vec3f{{1, 2, 3}});
     points.push_back(Vec3f{{1e30f, 0, 0}});

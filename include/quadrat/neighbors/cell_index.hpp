@@ -107,7 +107,8 @@ class CellIndex {
     /// How many pairs (directed ones with RadiusRule::own and radii).
     [[nodiscard]] std::uint64_t count_pairs() const;
     /// The k nearest points of each point (not itself), nearest first, equal distances by index; fewer if there are no
-    /// more within max_distance (0: no limit). Distances are stored too. Not for periodic boxes.
+    /// more within max_distance (0: no limit). Distances are stored too. In a periodic box every image counts: an index
+    /// may come several times, its own included, and the shifts are stored too; equal distances by index, then shift.
     void find_nearest(std::uint32_t k, NeighborList& out, T max_distance = 0) const;
     void find_nearest(std::span<const Vec<D, T>> queries, std::uint32_t k, NeighborList& out, T max_distance = 0) const;
 
