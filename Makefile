@@ -48,15 +48,15 @@ bench: packages $(BUILD)/build.ninja
 
 peers: packages-peers
 	@cmake --preset release && cmake --build $(BUILD) --target all bench/all
-	@for run in bench/peers/*/run.sh; do echo "== $$run"; bash $$run $(BUILD) out/peers; done
+	@for run in bench/peers/*/run.sh; do echo "== $$run"; PATH=/usr/bin:$$PATH bash $$run $(BUILD) out/peers; done
 
 paper-hhg paper-hsh paper-ci paper-psh paper-gsh: paper-%: packages-peers
 	@cmake --preset release && cmake --build $(BUILD) --target all bench/all
-	@for run in bench/papers/$**/run.sh; do echo "== $$run"; bash $$run $(BUILD) out/papers/$*; done
+	@for run in bench/papers/$**/run.sh; do echo "== $$run"; PATH=/usr/bin:$$PATH bash $$run $(BUILD) out/papers/$*; done
 
 validate: packages-peers
 	@cmake --preset release && cmake --build $(BUILD) --target quadrat_validation
-	@bash bench/validation/run.sh $(BUILD) out/validation
+	@PATH=/usr/bin:$$PATH bash bench/validation/run.sh $(BUILD) out/validation
 
 fuzz: packages build/fuzz/build.ninja
 	@cmake --build build/fuzz

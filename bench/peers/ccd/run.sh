@@ -10,4 +10,4 @@ for threads in 1 2; do
 done
 peers=$(find "$1/bench" -name quadrat_peers_ccd -type f | head -1)
 [ -z "$peers" ] || "$peers" "$frames/cloth_ball92.ply" "$frames/cloth_ball93.ply" "$data/meshes/spot.obj" >"$2/cgal_fcl.json"
-cat "$2"/*.json
+python3 "$here/table.py" "$2"
