@@ -45,6 +45,14 @@ target_compile_definitions(quadrat_flags INTERFACE "HWY_DISABLED_TARGETS=(${QUAD
 # Assertions live in every build but Release (base/assert.hpp).
 target_compile_definitions(quadrat_flags INTERFACE $<$<NOT:$<CONFIG:Release>>:QUADRAT_ASSERTIONS=1>)
 
+# Compiles the files of a target in parts of so many: headers that are slow to compile are read once per part. Files with options
+# of their own stay alone.
+function(quadrat_joined target files)
+  if(QUADRAT_JOIN_FILES)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+  endif()
+endfunction()
+
 set(QUADRAT_MODULE_OBJECTS "" CACHE INTERNAL "")
 
 function(quadrat_module name)

@@ -34,7 +34,7 @@ BenchReport measure(const BenchOptions& options, base::BoxScene scene, const std
     return report;
 }
 
-void run(const BenchOptions& options) {
+void run_broad_phase(const BenchOptions& options) {
     check_method(options.common.method, pair_methods);
     const std::optional<base::BoxScene> scene = base::box_scene(options.scenario);
     if (!scene) throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose one of B1 to B6");
@@ -54,7 +54,7 @@ void add_bench_broad_phase(CLI::App& bench) {
                               "  quadrat bench broad-phase --scenario B4 --n 100000 --threads 2 --steps 20 --json");
     options->add_to(*verb, "B1 equal cubes, B2 sizes 1..12, B3 sticks, B4 sizes 2^3 2^6 2^10, B5 slow, B6 clustered",
                     "B1", pair_methods);
-    verb->callback([options] { run(*options); });
+    verb->callback([options] { run_broad_phase(*options); });
 }
 
 }  // namespace quadrat::cli

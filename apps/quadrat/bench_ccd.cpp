@@ -16,15 +16,15 @@ namespace {
 
 constexpr const char* ccd_methods[] = {"contacts", "candidates"};
 
-struct Scene {
+struct ClothScene {
     std::vector<Triangle> triangles;
     std::vector<Vec3d> start, end;
 };
 
 // A square sheet of about n triangles, folded like an accordion whose layers lie close; the layers move through each
 // other.
-Scene crumpled_cloth(std::uint64_t n, std::uint64_t seed) {
-    Scene s;
+ClothScene crumpled_cloth(std::uint64_t n, std::uint64_t seed) {
+    ClothScene s;
     const auto side = static_cast<std::uint32_t>(std::max(2.0, std::sqrt(static_cast<double>(n) / 2)));
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> noise(-0.1, 0.1);
@@ -48,8 +48,8 @@ Scene crumpled_cloth(std::uint64_t n, std::uint64_t seed) {
 }
 
 // Tori of 800 triangles in a cubic heap that is squeezed.
-Scene tori(std::uint64_t n, std::uint64_t seed) {
-    Scene s;
+ClothScene tori(std::uint64_t n, std::uint64_t seed) {
+    ClothScene s;
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> turn(0, std::numbers::pi);
     const auto count = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, n / 800));
@@ -75,14 +75,14 @@ Scene tori(std::uint64_t n, std::uint64_t seed) {
     return s;
 }
 
-void run(const BenchOptions& options) {
+void run_ccd(const BenchOptions& options) {
     check_method(options.common.method, ccd_methods);
     if (options.scenario != "C1" && options.scenario != "C2")
         throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose one of C1, C2");
     if (options.dimension != 3) throw UsageError("--dimension: meshes have 3");
     const std::string method = options.common.method == "auto" ? "contacts" : options.common.method;
     Progress progress("measuring " + options.scenario);
-    const Scene scene =
+    const ClothScene scene =
         options.scenario == "C1" ? crumpled_cloth(options.n, options.seed) : tori(options.n, options.seed);
     const MovingMesh mesh{.triangles = scene.triangles, .start = scene.start, .end = scene.end};
     const auto executor = options.common.executor();
@@ -122,7 +122,7 @@ void add_bench_ccd(CLI::App& bench) {
                               "  quadrat bench ccd --scenario C1 --n 100000 --threads 2 --json");
     options->add_to(*verb, "C1 a crumpled cloth of n triangles, C2 a heap of tori of 800 triangles each", "C1",
                     ccd_methods);
-    verb->callback([options] { run(*options); });
+    verb->callback([options] { run_ccd(*options); });
 }
 
 }  // namespace quadrat::cli

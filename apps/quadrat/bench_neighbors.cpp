@@ -49,7 +49,7 @@ BenchReport measure(const NeighborBenchOptions& options, base::PointScene scene,
     return report;
 }
 
-void run(const NeighborBenchOptions& options) {
+void run_neighbors(const NeighborBenchOptions& options) {
     check_method(options.common.method, neighbor_methods);
     const std::optional<base::PointScene> scene = base::point_scene(options.scenario);
     if (!scene)
@@ -77,7 +77,7 @@ void add_bench_neighbors(CLI::App& bench) {
         ->type_name("ORDER")
         ->capture_default_str();
     verb->add_flag("--half", options->half, "each pair once");
-    verb->callback([options] { run(*options); });
+    verb->callback([options] { run_neighbors(*options); });
 }
 
 }  // namespace quadrat::cli

@@ -36,7 +36,7 @@ Scene dam(std::uint64_t n, SolverKind solver) {
     return scene;
 }
 
-void run(const SimulationBenchOptions& options) {
+void run_simulation(const SimulationBenchOptions& options) {
     if (options.scenario != "S1" && options.scenario != "S2")
         throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose S1 or S2");
     Progress progress("measuring " + options.scenario);
@@ -105,7 +105,7 @@ void add_bench_simulation(CLI::App& bench) {
         ->type_name("N")
         ->capture_default_str();
     verb->add_flag("--json", options->json, "print one JSON object");
-    verb->callback([options] { run(*options); });
+    verb->callback([options] { run_simulation(*options); });
 }
 
 }  // namespace quadrat::cli

@@ -5,6 +5,7 @@
 #include "base/scenes.hpp"
 #include "base/simd.hpp"
 #include "support/compare.hpp"
+#include "support/kinds.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -18,15 +19,9 @@ namespace {
 using namespace quadrat;
 using broad_phase::FineGrid;
 
-template <int D_, class T_>
-struct Kind {
-    static constexpr int D = D_;
-    using T = T_;
-};
 template <class K>
 class FineCoordinates : public testing::Test {};
-using Kinds = testing::Types<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
-TYPED_TEST_SUITE(FineCoordinates, Kinds);
+TYPED_TEST_SUITE(FineCoordinates, test::Kinds);
 
 template <int D, class T>
 void expect_right(const std::vector<Box<D, T>>& boxes, const char* what) {

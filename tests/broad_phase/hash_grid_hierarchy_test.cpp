@@ -2,6 +2,7 @@
 #include "base/simd.hpp"
 #include "broad_phase/query_tests.hpp"
 #include "support/compare.hpp"
+#include "support/kinds.hpp"
 
 #include <quadrat/broad_phase.hpp>
 #include <quadrat/cells/brute_force.hpp>
@@ -22,16 +23,9 @@ using namespace quadrat;
 using test::same_pairs;
 using test::same_self_pairs;
 
-template <int D_, class T_>
-struct Kind {
-    static constexpr int D = D_;
-    using T = T_;
-};
-
 template <class K>
 class HashGrid : public testing::Test {};
-using Kinds = testing::Types<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
-TYPED_TEST_SUITE(HashGrid, Kinds);
+TYPED_TEST_SUITE(HashGrid, test::Kinds);
 
 template <int D, class T>
 std::vector<Pair> brute(std::span<const Box<D, T>> boxes) {

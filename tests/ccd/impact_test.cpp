@@ -21,14 +21,14 @@ namespace {
 
 constexpr ImpactKind kinds[] = {ImpactKind::vertex_face, ImpactKind::edge_edge};
 
-struct Query {
+struct RandomQuery {
     ImpactKind kind;
     FourPoints start, end;
 };
 
 // Points of several characters: small integers (full of degeneracy), noise around them, floats, mixed magnitudes.
-Query random_query(std::mt19937_64& random, int character) {
-    Query q;
+RandomQuery random_query(std::mt19937_64& random, int character) {
+    RandomQuery q;
     q.kind = kinds[random() % 2];
     const auto coordinate = [&]() -> double {
         std::uniform_real_distribution<double> real(-1, 1);
@@ -57,7 +57,7 @@ Query random_query(std::mt19937_64& random, int character) {
     return q;
 }
 
-void expect_oracle(const Query& q, const std::string& note) {
+void expect_oracle(const RandomQuery& q, const std::string& note) {
     const test::OracleAnswer truth = test::oracle(q.kind, q.start, q.end);
     for (const bool exact : {false, true}) {
         const double t =
@@ -82,7 +82,7 @@ TEST(Impact, HugeAndTinyCoordinates) {
     std::mt19937_64 random(11);
     for (const double scale : {1e300, 1e150, 1e-150, 1e-300, 0x1p-1060})
         for (int i = 0; i < 6; ++i) {
-            Query q = random_query(random, i % 2 ? 0 : 4);
+            RandomQuery q = random_query(random, i % 2 ? 0 : 4);
             for (FourPoints* p : {&q.start, &q.end})
                 for (Vec3d& v : *p)
                     for (double& x : v.v) x = static_cast<double>(x) * scale;
@@ -140,7 +140,7 @@ TEST(Impact, ConstructedContact) {
 TEST(Impact, PlanarMotion) {
     std::mt19937_64 random(5);
     for (int i = 0; i < 400; ++i) {
-        Query q;
+        RandomQuery q;
         q.kind = kinds[i % 2];
         for (std::size_t p = 0; p < 4; ++p)
             for (int k = 0; k < 3; ++k) {
@@ -211,7 +211,7 @@ TEST(Impact, WeightsAndNormal) {
 TEST(Impact, MinDistanceAgainstSampling) {
     std::mt19937_64 random(17);
     for (int i = 0; i < 150; ++i) {
-        const Query q = random_query(random, 2);
+        const RandomQuery q = random_query(random, 2);
         const double distance = 0.05 + 0.1 * static_cast<double>(random() % 4);
         const double t = impact_time(q.kind, q.start, q.end, {.min_distance = distance});
         double first = 2;
@@ -233,7 +233,7 @@ TEST(Impact, BatchEqualsSingle) {
     for (const ImpactKind kind : kinds) {
         std::vector<FourPoints> start, end;
         for (int i = 0; i < 500; ++i) {
-            const Query q = random_query(random, i % 6);
+            const RandomQuery q = random_query(random, i % 6);
             start.push_back(q.start);
             end.push_back(q.end);
         }

@@ -3,6 +3,7 @@
 
 #include "base/scenes.hpp"
 #include "base/simd.hpp"
+#include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
 
@@ -14,13 +15,7 @@ namespace {
 template <class P>
 class BruteForceTest : public testing::Test {};
 
-template <int dimensions, class Scalar>
-struct Case {
-    static constexpr int D = dimensions;
-    using T = Scalar;
-};
-using Cases = testing::Types<Case<2, float>, Case<2, double>, Case<3, float>, Case<3, double>>;
-TYPED_TEST_SUITE(BruteForceTest, Cases);
+TYPED_TEST_SUITE(BruteForceTest, test::Kinds);
 
 TYPED_TEST(BruteForceTest, PairsOfHostileBoxesOnEveryTarget) {
     constexpr int D = TypeParam::D;

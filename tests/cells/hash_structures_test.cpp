@@ -7,6 +7,7 @@
 #include "base/scenes.hpp"
 #include "cells/hash.hpp"
 #include "cells/segment_test.hpp"
+#include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
 
@@ -18,13 +19,7 @@ namespace {
 template <class P>
 class HashStructures : public testing::Test {};
 
-template <int dimensions, class Scalar>
-struct Case {
-    static constexpr int D = dimensions;
-    using T = Scalar;
-};
-using Cases = testing::Types<Case<2, float>, Case<2, double>, Case<3, float>, Case<3, double>>;
-TYPED_TEST_SUITE(HashStructures, Cases);
+TYPED_TEST_SUITE(HashStructures, test::Kinds);
 
 using Table = HierarchicalHashOptions::Table;
 

@@ -6,6 +6,7 @@
 #include "base/scenes.hpp"
 #include "base/simd.hpp"
 #include "support/compare.hpp"
+#include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
 
@@ -78,13 +79,7 @@ void expect_exact(std::span<const Vec<D, T>> points, T radius, unsigned subdivis
 
 template <class Type>
 class CellIndexTyped : public testing::Test {};
-template <int Dim, class Scalar>
-struct Kind {
-    static constexpr int D = Dim;
-    using T = Scalar;
-};
-using Kinds = testing::Types<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
-TYPED_TEST_SUITE(CellIndexTyped, Kinds);
+TYPED_TEST_SUITE(CellIndexTyped, test::Kinds);
 
 TYPED_TEST(CellIndexTyped, FindsWhatAllPairsFindInTheSharedScenes) {
     constexpr int D = TypeParam::D;

@@ -46,8 +46,8 @@ using Model = fcl::BVHModel<fcl::OBBRSSd>;
 double fcl_time(const Model& model, const fcl::Transform3d& here, const fcl::Transform3d& there,
                 fcl::CCDSolverType solver) {
     fcl::ContinuousCollisionRequestd request;
-    request.num_max_iterations = 1000;  // the naive solver tests so many poses
-    request.ccd_motion_type = fcl::CCDM_LINEAR;
+    request.num_max_iterations = 1000;          // the naive solver tests so many poses
+    request.ccd_motion_type = fcl::CCDM_TRANS;  // CCDM_LINEAR divides by an angle, here none
     request.ccd_solver_type = solver;
     request.gjk_solver_type = fcl::GST_LIBCCD;
     fcl::ContinuousCollisionResultd result;
