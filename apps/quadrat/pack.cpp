@@ -68,7 +68,7 @@ void add_pack(CLI::App& app) {
                               "  quadrat pack bunny.obj --resolution 512 --layout auto -o bunny.qvox --json");
     const auto options = std::make_shared<PackOptions>();
     verb->add_option("input", options->source.input,
-                     "coordinates (.npy .csv), a picture (.png), a mesh or points (.obj .ply)")
+                     "coordinates (.npy .csv), a picture (.png), a mesh or points (.obj .ply), a grid (.vdb)")
         ->required();
     verb->add_option("--values", options->source.values,
                      "values of the coordinates, FILE or NAME=FILE (.npy .csv); may repeat");

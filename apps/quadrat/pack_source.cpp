@@ -94,6 +94,24 @@ VoxelSource from_png(const SourceOptions& options) {
     return source;
 }
 
+// The corner of a triangle that is nearest to a voxel's centre.
+std::uint32_t nearest_corner(const io::Mesh& mesh, const Triangle& t, const VoxelisedSurface& surface,
+                             const Voxel<3>& voxel) {
+    std::uint32_t best = t.a;
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::uint32_t corner : {t.a, t.b, t.c}) {
+        double d = 0;
+        for (int k = 0; k < 3; ++k) {
+            const double x = surface.origin[k] + (voxel[k] + 0.5) * surface.cell - mesh.vertices[corner][k];
+            d += x * x;
+        }
+        if (d >= least) continue;
+        least = d;
+        best = corner;
+    }
+    return best;
+}
+
 // Colours of the nearest corner of the first triangle, and its normal.
 VoxelSource from_mesh(const SourceOptions& options) {
     if (options.resolution == 0) throw UsageError("--resolution is needed for a mesh or point cloud");
@@ -116,7 +134,7 @@ VoxelSource from_mesh(const SourceOptions& options) {
             }
             length = std::sqrt(length);
             for (int k = 0; k < 3; ++k) n[k] = length > 0 ? static_cast<float>(v[k] / length) : 0.0f;
-            vertex = t.a;
+            vertex = nearest_corner(mesh, t, surface, surface.voxels[i]);
         } else if (!mesh.normals.empty()) {
             for (int k = 0; k < 3; ++k) n[k] = mesh.normals[vertex][k];
         }

@@ -125,7 +125,7 @@ HWY_INLINE void to_places(const BatchIndex& x, const Block& b, std::uint32_t* ou
             const std::uint64_t bit = std::uint64_t{b.slot[i]} * x.tag_bits;
             std::uint64_t word;
             std::memcpy(&word, x.tags + (bit >> 3), 8);
-            const bool same = (word >> (bit & 7) & x.tag_mask) == b.bucket[i];
+            const bool same = (word >> (bit & 7) & x.tag_mask) == (b.bucket[i] & x.tag_mask);
             out[i] = (same ? b.slot[i] : absent) | ~b.inside[i];
         }
         return;
@@ -138,7 +138,7 @@ HWY_INLINE void to_places(const BatchIndex& x, const Block& b, std::uint32_t* ou
         std::memcpy(&rest, record + 8, 8);
         std::uint32_t bit = 0;
         for (int a = D - 1; a >= 0; --a) bit = bit << x.brick_shift | ((b.local[a][i] + x.phase[a]) & low);
-        const bool there = b.inside[i] != 0 && (rest >> 32 & x.tag_mask) == b.bucket[i] && (mask >> bit & 1) != 0;
+        const bool there = b.inside[i] != 0 && ((rest >> 32 ^ b.bucket[i]) & x.tag_mask) == 0 && (mask >> bit & 1) != 0;
         const std::uint32_t place = static_cast<std::uint32_t>(rest) +
                                     static_cast<std::uint32_t>(std::popcount(mask & ((std::uint64_t{1} << bit) - 1)));
         out[i] = there && place < x.values ? place : absent;

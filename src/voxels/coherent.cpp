@@ -1,12 +1,30 @@
 #include "voxels/coherent.hpp"
 
 #include "base/parallel.hpp"
+#include "voxels/short_tags.hpp"
 
 #include <algorithm>
 
 namespace quadrat::voxels {
 
-void finish_offsets(const Buckets& buckets, std::uint32_t row_length, std::vector<Triple>& offsets) {
+namespace {
+
+// Of a bucket without points: its positions must not fall on the points of its partners.
+bool keeps_clear(const Buckets& buckets, const ShortTags& tags, std::span<const Triple> offsets, std::uint32_t q,
+                 Triple offset) {
+    const ShortTags::Side side = tags.side(q);
+    for (std::uint64_t k = tags.first_partner(q); k < buckets.count(); k += tags.step()) {
+        const auto other = static_cast<std::uint32_t>(k);
+        for (const Triple p : buckets.of(other))
+            if (tags.reaches(side, buckets.slot(p, offsets[other]), offset)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool finish_offsets(const Buckets& buckets, std::uint32_t row_length, const ShortTags* tags,
+                    std::vector<Triple>& offsets) {
     Triple last{};
     for (std::uint32_t q = 0; q < buckets.count(); ++q) {
         if (buckets.size(q) != 0) {
@@ -14,13 +32,21 @@ void finish_offsets(const Buckets& buckets, std::uint32_t row_length, std::vecto
             continue;
         }
         offsets[q] = last;
-        if (q % row_length != 0) continue;
-        for (std::uint32_t next = q + 1; next < q + row_length; ++next)
-            if (buckets.size(next) != 0) {
-                offsets[q] = last = offsets[next];
-                break;
-            }
+        if (q % row_length == 0)
+            for (std::uint32_t next = q + 1; next < q + row_length; ++next)
+                if (buckets.size(next) != 0) {
+                    offsets[q] = last = offsets[next];
+                    break;
+                }
+        if (!tags) continue;
+        Random random(q);
+        for (int tries = 0; !keeps_clear(buckets, *tags, offsets, q, offsets[q]); ++tries) {
+            if (tries == 1000) return false;
+            offsets[q] = Triple::of(random.below(buckets.steps[0]), random.below(buckets.steps[1]),
+                                    random.below(buckets.steps[2]));
+        }
     }
+    return true;
 }
 
 namespace {
@@ -31,7 +57,7 @@ class CoherentPlacement {
   public:
     explicit CoherentPlacement(const CoherentInput& input)
         : in_(input),
-          placement_(input.buckets, input.seed),
+          placement_(input.buckets, input.tags, input.seed),
           offset_(input.buckets.count()),
           placed_(input.buckets.count()),
           at_(product(input.buckets.table), nothing) {}

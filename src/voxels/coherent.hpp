@@ -16,11 +16,14 @@
 namespace quadrat::voxels {
 
 /// Gives buckets without points the offset of the nearest bucket before them in their row, or else after them, so that
-/// the table is locally constant where nothing is stored.
-void finish_offsets(const Buckets& buckets, std::uint32_t row_length, std::vector<Triple>& offsets);
+/// the table is locally constant where nothing is stored. Where short tags forbid it, another one is taken; false if
+/// there is none.
+[[nodiscard]] bool finish_offsets(const Buckets& buckets, std::uint32_t row_length, const ShortTags* tags,
+                                  std::vector<Triple>& offsets);
 
 struct CoherentInput {
     Buckets buckets;
+    const ShortTags* tags = nullptr;           ///< a rule that offsets must keep
     std::span<const std::uint64_t> positions;  ///< of the sorted points: x | y << 21 | z << 42, relative to the corner
     Sizes offset_size{1, 1, 1};
     Sizes step{1, 1, 1};  ///< one slot of the real table, in unscaled slots

@@ -128,6 +128,7 @@ template <int D>
 std::string voxel_body(const VoxelIndex<D>& index, const std::string& bit) {
     const std::string head = "    uvec" + std::to_string(D) + " key = p;\n" + place(index.hash());
     const std::string tag_bits = number(static_cast<unsigned>(index.tag_bits()));
+    const std::string mask = number(index.tag_bits() >= 32 ? 0xffffffffu : (1u << index.tag_bits()) - 1);
     switch (index.encoding()) {
         case Encoding::constrained:
             return head + "    return int(slot);\n";
@@ -141,7 +142,7 @@ std::string voxel_body(const VoxelIndex<D>& index, const std::string& bit) {
                    (D == 3 ? "p" : "uvec3(p, 0u)") + ", tag & 255u) == tag >> 8 ? int(slot) : -1;\n";
         default:
             return head + "    return quadrat_field(quadrat_tags, slot, " + tag_bits + ", 0u, " + tag_bits +
-                   ") == bucket ? int(slot) : -1;\n";
+                   ") == (bucket & " + mask + ") ? int(slot) : -1;\n";
     }
 }
 
@@ -157,7 +158,7 @@ std::string brick_body(const VoxelIndex<D>& index) {
     s += "    uint bit = inner.x | inner.y << " + number(shift) + (D == 3 ? " | inner.z << " + number(2 * shift) : "") +
          ";\n" + place(index.hash());
     s += "    uint byte = slot * " + number(12 + (tag_bits + 7) / 8) + ";\n";
-    s += "    if ((quadrat_bytes(byte + 12u) & " + number(mask) + ") != bucket) return -1;\n";
+    s += "    if (((quadrat_bytes(byte + 12u) ^ bucket) & " + number(mask) + ") != 0u) return -1;\n";
     return s + brick_text + "    return int(at);\n";
 }
 

@@ -20,7 +20,7 @@ typename PerfectHash<D, E>::Place PerfectHash<D, E>::place_linear(const std::arr
     const std::uint64_t phi = offset_at(bucket);
     std::uint32_t slot = 0;
     for (int a = E - 1; a >= 0; --a) {
-        std::uint64_t sum = shift(phi, a);
+        std::uint64_t sum = shift(phi, static_cast<std::size_t>(a));
         for (int b = 0; b < D; ++b) sum += std::uint64_t{m0_[a][b]} * local[b];
         slot = slot * table_[a].divisor + static_cast<std::uint32_t>(sum % table_[a].divisor);
     }
@@ -48,7 +48,7 @@ std::array<std::uint32_t, D> PerfectHash<D, E>::position(const Place& place) con
             const std::uint64_t s = slot % m, q = bucket % r;
             slot = static_cast<std::uint32_t>(slot / m);
             bucket = static_cast<std::uint32_t>(bucket / r);
-            const std::uint64_t h0 = (s + m - shift(phi, a) % m) % m;
+            const std::uint64_t h0 = (s + m - shift(phi, static_cast<std::size_t>(a)) % m) % m;
             // p = q + r t with r t = h0 - q modulo m
             const std::uint64_t inv = voxels::inverse(static_cast<std::uint32_t>(r % m), static_cast<std::uint32_t>(m));
             p[a] = static_cast<std::uint32_t>(q + r * ((h0 + m - q % m) % m * inv % m));
@@ -65,6 +65,7 @@ typename PerfectHash<D, E>::Shape PerfectHash<D, E>::shape() const {
     s.entries = entries_;
     s.bits = bits_;
     s.linear = linear_;
+    s.tag_bits = tag_bits_;
     s.scale = scale_;
     for (int a = 0; a < E; ++a) {
         s.table[a] = table_[a].divisor;
@@ -130,11 +131,14 @@ PerfectHash<D, E> PerfectHash<D, E>::from_parts(const Shape& shape, std::shared_
     h.mask_ = (1u << shape.bits) - 1;
     h.entry_bits_ = static_cast<std::uint32_t>(shape.bits * E);
     h.linear_ = shape.linear != 0;
+    h.tag_bits_ = shape.tag_bits;
     h.slots_ = static_cast<std::uint32_t>(slots);
     h.buckets_ = 1;
     for (int a = 0; a < E; ++a) h.buckets_ *= shape.offset[a];
     h.offsets_ = std::move(offsets);
     h.offsets_bytes_ = offsets_bytes;
+    if (h.tag_bits_ <= 0)
+        for (h.tag_bits_ = 1; std::uint64_t{h.buckets_} >> h.tag_bits_ != 0;) ++h.tag_bits_;
     h.make_axis_tables();
     return h;
 }

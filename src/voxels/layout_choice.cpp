@@ -2,6 +2,7 @@
 // densities that constructions reach on random data: 4.1 bits per entry when fast, 3.1 when compact.
 #include "voxels/domain.hpp"
 #include "voxels/encode.hpp"
+#include "voxels/short_tags.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,19 +40,27 @@ LayoutBits layout_bits(std::span<const Voxel<D>> positions, const VoxelOptions& 
     const auto n = static_cast<double>(positions.size());
     const bool compact = options.construction == Construction::compact;
     const double slack = compact ? 1.025 : 1.01, offset = compact ? 3.1 : 4.1;
-    const auto buckets_of = [&](double keys) { return static_cast<std::uint64_t>(keys * offset / (8 * D)) + 1; };
     const Domain<D> domain = bounding_box<D>(positions);
     double cells = 1, position = 0;
     for (const std::uint32_t e : domain.extent) {
         cells *= e;
         position += bits_for(std::uint64_t{e} + 1);
     }
-    const double tag = tag_bits(options.encoding, n, cells, position, bits_for(buckets_of(n)));
+    // Bits of a bucket tag over so many keys in a domain whose edges are divided by `brick`.
+    const auto bucket_bits = [&](double keys, int brick, int granule) {
+        const double buckets = std::floor(keys * offset / (8 * D)) + 1, table = std::pow(keys * slack, 1.0 / D);
+        double share = 1;
+        for (const std::uint32_t e : domain.extent)
+            share *= std::min(1.0, e / (brick * table * std::pow(buckets, 1.0 / D)));
+        return static_cast<double>(short_tag_bits(buckets, keys / buckets, share, granule, compact));
+    };
+    const double tag = tag_bits(options.encoding, n, cells, position, bucket_bits(n, 1, 1));
     LayoutBits out;
     out.voxel = n * (offset + slack * tag + (slack - 1) * 8 * static_cast<double>(options.value_bytes));
     out.bits = cells < 0x1p36 ? cells * 1.0625 : never;
     const auto bricks = static_cast<double>(count_bricks<D>(positions));
-    out.brick = bricks * (offset + slack * (96 + 8 * std::ceil(bits_for(buckets_of(bricks)) / 8.0)));
+    const double brick_tag = std::ceil(bucket_bits(bricks, 1 << VoxelIndex<D>::brick_shift, 8) / 8);
+    out.brick = bricks * (offset + slack * (96 + 8 * brick_tag));
     return out;
 }
 

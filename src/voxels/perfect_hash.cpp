@@ -10,6 +10,7 @@
 #include "voxels/domain.hpp"
 #include "voxels/memory.hpp"
 #include "voxels/placement.hpp"
+#include "voxels/short_tags.hpp"
 #include "voxels/trial.hpp"
 
 #include <algorithm>
@@ -95,7 +96,24 @@ class Builder {
         }
         s.linear = E != D || options_.random_matrices;
         if (s.linear) random_matrices(s, seed);
+        s.tag_bits = tag_bits(s);
         return s;
+    }
+
+    // Bits of short tags (voxels/short_tags.hpp); 0 if they are not wanted, not possible or no shorter.
+    int tag_bits(const Shape& s) const {
+        if (options_.short_tags == 0 || s.linear) return 0;
+        double buckets = 1, share = 1;
+        for (int a = 0; a < E; ++a) {
+            const std::uint64_t period = std::uint64_t{s.table[a]} * s.offset[a];
+            if (std::gcd(s.table[a], s.offset[a]) != 1 || period < s.extent[a]) return 0;
+            buckets *= s.offset[a];
+            share *= static_cast<double>(s.extent[a]) / static_cast<double>(period);
+        }
+        const int whole = bits_for(static_cast<std::uint32_t>(buckets) + 1);
+        const int bits = voxels::short_tag_bits(buckets, static_cast<double>(positions_.size()) / buckets, share,
+                                                options_.short_tags, options_.construction == Construction::compact);
+        return bits < whole ? bits : 0;
     }
 
     // Widens the offset table until its product with the table covers the domain on every axis, if `limit` entries
@@ -139,11 +157,11 @@ class Builder {
             const int wave = std::min<int>(static_cast<int>(threads), seeds - first);
             std::vector<std::optional<Found>> found(static_cast<std::size_t>(wave));
             base::run_tasks(options_.executor, static_cast<std::size_t>(wave), [&](std::size_t k) {
-                Placement placement(trial->buckets(),
+                Placement placement(trial->buckets(), trial->tags(),
                                     options_.seed + 0x51ED27u * (static_cast<std::size_t>(first) + k));
-                if (placement.run(max_evictions, options_.watch))
-                    found[k] =
-                        Found{nullptr, {placement.offsets().begin(), placement.offsets().end()}, placement.evictions()};
+                if (!placement.run(max_evictions, options_.watch)) return;
+                Found now{nullptr, {placement.offsets().begin(), placement.offsets().end()}, placement.evictions()};
+                if (complete(*trial, now.offsets)) found[k] = std::move(now);
             });
             for (std::size_t k = 0; k < found.size(); ++k) {
                 ++report.attempts;
@@ -212,7 +230,8 @@ class Builder {
         for (unsigned round = 0; round < 12; ++round) {
             const Trial<D, E>& trial = larger ? *larger : *best_->trial;
             std::vector<Triple> offsets;
-            if ((!larger || trial.injective()) && voxels::place_coherently(trial.coherent_input(options_), offsets)) {
+            if ((!larger || trial.injective()) && voxels::place_coherently(trial.coherent_input(options_), offsets) &&
+                complete(trial, offsets)) {
                 Found found;
                 found.offsets = std::move(offsets);
                 found.trial = larger ? std::move(larger) : std::move(best_->trial);
@@ -224,6 +243,11 @@ class Builder {
         }
     }
 
+    // Offsets for buckets without points.
+    static bool complete(const Trial<D, E>& trial, std::vector<Triple>& offsets) {
+        return voxels::finish_offsets(trial.buckets(), trial.shape().offset[0], trial.tags(), offsets);
+    }
+
     void keep(Found&& found) {
         evictions_ = found.evictions;
         best_ = std::move(found);
@@ -232,7 +256,6 @@ class Builder {
     Hash finish() {
         Found& found = *best_;
         const Shape& s = found.trial->shape();
-        voxels::finish_offsets(found.trial->buckets(), s.offset[0], found.offsets);
         const std::size_t bytes = Hash::offsets_size(s);
         std::shared_ptr<std::uint8_t> packed = voxels::zeroed(bytes);
         const int width = s.bits * E;
@@ -268,6 +291,8 @@ PerfectHash<D, E> PerfectHash<D, E>::build(std::span<const Voxel<D>> positions, 
         throw Error(ErrorKind::bad_value, "offset bits must be 0 (automatic) to 16", {.field = "offset_bits"});
     if (!(options.slack == 0 || (options.slack >= 1 && options.slack <= 16)))
         throw Error(ErrorKind::bad_value, "slack must be 0 (automatic) or in [1, 16]", {.field = "slack"});
+    if (options.short_tags < 0 || options.short_tags > 32)
+        throw Error(ErrorKind::bad_value, "short tags must be 0 (none) to 32", {.field = "short_tags"});
     if (options.attempts < 1)
         throw Error(ErrorKind::bad_value, "at least one attempt is needed", {.field = "attempts"});
     if (positions.size() > largest_set) throw Error(ErrorKind::too_large, "more than 2^27 positions");

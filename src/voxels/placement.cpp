@@ -1,6 +1,7 @@
 #include "voxels/placement.hpp"
 
 #include "base/parallel.hpp"
+#include "voxels/short_tags.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -24,13 +25,13 @@ std::uint64_t load(const std::uint8_t* p) {
 
 }  // namespace
 
-Placement::Placement(const Buckets& buckets, std::uint64_t seed)
-    : buckets_(buckets), random_(seed), taken_(buckets.table), offsets_(buckets.count()), placed_(buckets.count()) {}
-
-Triple Placement::slot(Triple point, Triple offset) const {
-    return Triple::of(wrap(point.x() + offset.x(), buckets_.table[0]), wrap(point.y() + offset.y(), buckets_.table[1]),
-                      wrap(point.z() + offset.z(), buckets_.table[2]));
-}
+Placement::Placement(const Buckets& buckets, const ShortTags* tags, std::uint64_t seed)
+    : buckets_(buckets),
+      tags_(tags),
+      random_(seed),
+      taken_(buckets.table),
+      offsets_(buckets.count()),
+      placed_(buckets.count()) {}
 
 std::vector<std::uint32_t> Placement::order_by_size(const Buckets& buckets) {
     std::uint32_t largest = 0;
@@ -44,10 +45,29 @@ std::vector<std::uint32_t> Placement::order_by_size(const Buckets& buckets) {
     return order;
 }
 
-bool Placement::fits(std::uint32_t q, Triple offset) const {
+bool Placement::fits(std::uint32_t q, Triple offset) {
     for (const Triple p : buckets_.of(q)) {
         const Triple s = slot(p, offset);
         if (taken_.taken(s.x(), s.y(), s.z())) return false;
+    }
+    return clear_of_partners(q, offset);
+}
+
+bool Placement::clear_of_partners(std::uint32_t q, Triple offset) {
+    if (!tags_) return true;
+    slots_.clear();
+    for (const Triple p : buckets_.of(q)) slots_.push_back(slot(p, offset));
+    const ShortTags::Side mine = tags_->side(q);
+    const std::uint32_t first = tags_->first_partner(q);
+    ShortTags::Side side = tags_->side(first);
+    for (std::uint64_t k = first; k < buckets_.count(); k += tags_->step(), tags_->advance(side)) {
+        const auto other = static_cast<std::uint32_t>(k);
+        if (other == q || !placed_[other]) continue;
+        const Triple theirs = offsets_[other];
+        for (const Triple s : slots_)
+            if (tags_->reaches(side, s, theirs)) return false;
+        for (const Triple p : buckets_.of(other))
+            if (tags_->reaches(mine, slot(p, theirs), offset)) return false;
     }
     return true;
 }
@@ -124,9 +144,12 @@ bool Placement::search(std::uint32_t q, Triple& offset) {
     // The first free offset at or after a random bit, so that no column of a group is preferred.
     const auto choose = [&](std::uint64_t open, Triple base) {
         const std::uint64_t late = open >> turn << turn;
-        offset =
-            Triple::of(base.x() + static_cast<std::uint32_t>(std::countr_zero(late ? late : open)), base.y(), base.z());
-        return true;
+        for (std::uint64_t part : {late, open ^ late})
+            for (; part != 0; part &= part - 1) {
+                offset = Triple::of(base.x() + static_cast<std::uint32_t>(std::countr_zero(part)), base.y(), base.z());
+                if (clear_of_partners(q, offset)) return true;
+            }
+        return false;
     };
     const auto fixed = [&]<int N>() {
         return scan(q, [&](const Row* rows, std::size_t at, std::uint64_t mask, Triple base) {
@@ -190,6 +213,7 @@ bool Placement::evict_for(std::uint32_t q, std::vector<std::uint32_t>& pending) 
             cost += size * size * size;
             if (cost >= best_cost) return;
         }
+        if (!clear_of_partners(q, offset)) return;
         best_cost = cost;
         best = offset;
     };
@@ -213,6 +237,7 @@ bool Placement::evict_for(std::uint32_t q, std::vector<std::uint32_t>& pending) 
         for (int t = 0; t < 200; ++t)
             consider(Triple::of(random_.below(buckets_.steps[0]), random_.below(buckets_.steps[1]),
                                 random_.below(buckets_.steps[2])));
+    if (best_cost == std::numeric_limits<std::uint64_t>::max()) return false;
     best_cost = std::numeric_limits<std::uint64_t>::max();
     consider(best);  // gives the victims again
     evictions_ += victims.size();
@@ -229,6 +254,16 @@ bool Placement::evict_for(std::uint32_t q, std::vector<std::uint32_t>& pending) 
     return true;
 }
 
+// Asks for what the test against partners will read: of `later` where the points are, of `sooner` the points.
+void Placement::expect(std::uint32_t later, std::uint32_t sooner) const {
+    for (std::uint64_t k = tags_->first_partner(later); k < buckets_.count(); k += tags_->step()) {
+        __builtin_prefetch(&buckets_.start[k]);
+        __builtin_prefetch(&offsets_[k]);
+    }
+    for (std::uint64_t k = tags_->first_partner(sooner); k < buckets_.count(); k += tags_->step())
+        if (placed_[k]) __builtin_prefetch(&buckets_.points[buckets_.start[k]]);
+}
+
 bool Placement::run(std::uint64_t max_evictions, const Watch& watch) {
     max_evictions_ = max_evictions;
     const std::vector<std::uint32_t> order = order_by_size(buckets_);
@@ -236,6 +271,7 @@ bool Placement::run(std::uint64_t max_evictions, const Watch& watch) {
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (i % 65536 == 0) base::check_in(Watch{watch.stop, {}}, i, order.size());
         if (i + 4 < order.size()) __builtin_prefetch(&buckets_.points[buckets_.start[order[i + 4]]]);
+        if (tags_ && i + 6 < order.size()) expect(order[i + 6], order[i + 3]);
         pending.push_back(order[i]);
         while (!pending.empty()) {
             const std::uint32_t q = pending.back();

@@ -43,6 +43,12 @@ struct Buckets {
     [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(start.size()) - 1; }
     [[nodiscard]] std::uint32_t size(std::uint32_t q) const { return start[q + 1] - start[q]; }
     [[nodiscard]] std::span<const Triple> of(std::uint32_t q) const { return points.subspan(start[q], size(q)); }
+    /// Where a point goes.
+    [[nodiscard]] Triple slot(Triple point, Triple offset) const {
+        const auto wrap = [](std::uint32_t v, std::uint32_t m) { return v >= m ? v - m : v; };
+        return Triple::of(wrap(point.x() + offset.x(), table[0]), wrap(point.y() + offset.y(), table[1]),
+                          wrap(point.z() + offset.z(), table[2]));
+    }
 };
 
 /// A pseudo-random sequence: splitmix64.
@@ -101,10 +107,13 @@ class Occupancy {
     base::Array<std::uint8_t> bytes_;
 };
 
+class ShortTags;
+
 /// One try. After success, offset(q) holds an offset for every bucket that has points.
 class Placement {
   public:
-    Placement(const Buckets& buckets, std::uint64_t seed);
+    /// `tags` (or null) is a rule that offsets must keep.
+    Placement(const Buckets& buckets, const ShortTags* tags, std::uint64_t seed);
 
     /// Places every bucket; false if more than `max_evictions` would be needed.
     [[nodiscard]] bool run(std::uint64_t max_evictions, const Watch& watch);
@@ -113,11 +122,13 @@ class Placement {
     [[nodiscard]] std::uint64_t evictions() const { return evictions_; }
 
     // The steps, shared with the construction for coherence (voxels/coherent.cpp).
-    [[nodiscard]] bool fits(std::uint32_t q, Triple offset) const;
+    [[nodiscard]] bool fits(std::uint32_t q, Triple offset);
+    /// True if the short tags of q and of the buckets that are placed tell all positions apart.
+    [[nodiscard]] bool clear_of_partners(std::uint32_t q, Triple offset);
     [[nodiscard]] bool search(std::uint32_t q, Triple& offset);
     void place(std::uint32_t q, Triple offset);
     void take_back(std::uint32_t q);
-    [[nodiscard]] Triple slot(Triple point, Triple offset) const;
+    [[nodiscard]] Triple slot(Triple point, Triple offset) const { return buckets_.slot(point, offset); }
     /// Buckets in order of falling size, without the empty ones.
     [[nodiscard]] static std::vector<std::uint32_t> order_by_size(const Buckets& buckets);
 
@@ -131,15 +142,18 @@ class Placement {
     bool scan(std::uint32_t q, Accept&& accept);
     bool evict_for(std::uint32_t q, std::vector<std::uint32_t>& pending);
     void remember_owners();
+    void expect(std::uint32_t later, std::uint32_t sooner) const;
     [[nodiscard]] std::size_t index(Triple slot) const {
         return (std::size_t{slot.z()} * buckets_.table[1] + slot.y()) * buckets_.table[0] + slot.x();
     }
 
     Buckets buckets_;
+    const ShortTags* tags_;
     Random random_;
     Occupancy taken_;
     std::vector<Triple> offsets_;
     std::vector<Row> rows_;
+    std::vector<Triple> slots_;          // scratch of clear_of_partners
     std::vector<std::uint32_t> owner_;   // slot -> bucket, only once an eviction was needed
     std::vector<std::uint8_t> evicted_;  // bucket -> times evicted
     std::vector<std::uint8_t> placed_;

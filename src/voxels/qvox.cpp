@@ -30,6 +30,16 @@ constexpr std::size_t header_bytes = 512, section_bytes = 80, checksum_at = 504,
 constexpr std::uint32_t version = 1, flag_compressed = 1;
 enum Kind : std::uint32_t { offsets = 1, tags = 2, bits = 3, ranks = 4, bricks = 5, channel = 16, background = 17 };
 
+#if QUADRAT_HAS_MMAP
+// Private: values may be written without changing the file. Nothing is reserved for that: a file may be larger than the
+// memory.
+#if defined(MAP_NORESERVE)
+constexpr int mapping = MAP_PRIVATE | MAP_NORESERVE;
+#else
+constexpr int mapping = MAP_PRIVATE;
+#endif
+#endif
+
 Error bad(std::string field, std::string what) {
     return Error(ErrorKind::bad_format, std::move(what), {.field = std::move(field)});
 }
@@ -331,8 +341,28 @@ std::uint64_t qvox_checksum(std::span<const std::uint8_t> bytes) {
     return mix(h, bytes.size());
 }
 
+namespace {
+
+// Where the bytes of a file go: each part at its place, in any order.
+struct MemorySink {
+    std::vector<std::uint8_t> bytes;
+
+    void put(std::uint64_t at, std::span<const std::uint8_t> part) {
+        if (bytes.size() < at + part.size()) bytes.resize(at + part.size());
+        std::copy(part.begin(), part.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+};
+struct FileSink {
+    std::ofstream file;
+
+    void put(std::uint64_t at, std::span<const std::uint8_t> part) {
+        file.seekp(static_cast<std::streamoff>(at));
+        file.write(reinterpret_cast<const char*>(part.data()), static_cast<std::streamsize>(part.size()));
+    }
+};
+
 template <int D>
-std::vector<std::uint8_t> encode_qvox(const VoxelGrid<D>& grid, const QvoxWriteOptions& options) {
+std::vector<Section> sections_of(const VoxelGrid<D>& grid) {
     const auto p = grid.index.parts();
     std::vector<Section> sections;
     const auto add = [&](Kind kind, const Buffer& b) {
@@ -350,38 +380,53 @@ std::vector<std::uint8_t> encode_qvox(const VoxelGrid<D>& grid, const QvoxWriteO
         if (!c.background.empty())
             sections.push_back({background, c.type, c.components / samples_per_value(grid), c.name, 0,
                                 c.background.size(), c.background.size(), 0, c.background.data()});
-    std::vector<std::uint8_t> out(header_bytes + sections.size() * section_bytes);
+    return sections;
+}
+
+// Sections go out one by one, so a file takes no second copy of its values in memory; the header follows.
+template <int D, class Sink>
+void write_parts(const VoxelGrid<D>& grid, const QvoxWriteOptions& options, Sink& sink) {
+    std::vector<Section> sections = sections_of(grid);
+    std::vector<std::uint8_t> head(header_bytes + sections.size() * section_bytes), packed;
+    std::uint64_t end = head.size();
     for (Section& s : sections) {
-        out.resize((out.size() + alignment - 1) / alignment * alignment);
-        s.at = out.size();
+        s.at = (end + alignment - 1) / alignment * alignment;
+        std::span<const std::uint8_t> stored(s.data, static_cast<std::size_t>(s.raw));
         if (options.compression > 0) {
 #if QUADRAT_HAS_ZSTD
-            out.resize(s.at + ZSTD_compressBound(s.raw));
+            packed.resize(ZSTD_compressBound(stored.size()));
             const std::size_t got =
-                ZSTD_compress(out.data() + s.at, out.size() - s.at, s.data, s.raw, options.compression);
+                ZSTD_compress(packed.data(), packed.size(), stored.data(), stored.size(), options.compression);
             if (ZSTD_isError(got)) throw Error(ErrorKind::cannot_write, ZSTD_getErrorName(got));
-            s.stored = got;
-            out.resize(s.at + got);
+            stored = std::span(packed).first(got);
 #else
             throw Error(ErrorKind::unsupported, "this build has no zstd", {.field = "compression"});
 #endif
-        } else {
-            out.insert(out.end(), s.data, s.data + s.raw);
         }
-        s.checksum = qvox_checksum({out.data() + s.at, static_cast<std::size_t>(s.stored)});
+        s.stored = stored.size();
+        s.checksum = qvox_checksum(stored);
+        sink.put(s.at, stored);
+        end = s.at + s.stored;
     }
-    put_header<D>(out.data(), grid, options.compression > 0 ? flag_compressed : 0,
+    put_header<D>(head.data(), grid, options.compression > 0 ? flag_compressed : 0,
                   static_cast<std::uint32_t>(sections.size()));
     for (std::size_t i = 0; i < sections.size(); ++i)
-        put_section(out.data() + header_bytes + i * section_bytes, sections[i]);
-    put<std::uint64_t>(out.data() + checksum_at,
-                       qvox_checksum({out.data(), header_bytes + sections.size() * section_bytes}));
-    return out;
+        put_section(head.data() + header_bytes + i * section_bytes, sections[i]);
+    put<std::uint64_t>(head.data() + checksum_at, qvox_checksum(head));
+    sink.put(0, head);
+}
+
+}  // namespace
+
+template <int D>
+std::vector<std::uint8_t> encode_qvox(const VoxelGrid<D>& grid, const QvoxWriteOptions& options) {
+    MemorySink sink;
+    write_parts(grid, options, sink);
+    return std::move(sink.bytes);
 }
 
 template <int D>
 void write_qvox(const VoxelGrid<D>& grid, const std::filesystem::path& path, const QvoxWriteOptions& options) {
-    const std::vector<std::uint8_t> bytes = encode_qvox<D>(grid, options);
     const std::filesystem::path part = path.string() + ".part";
     const auto fail = [&](const char* what) {
         std::error_code ignored;
@@ -389,10 +434,16 @@ void write_qvox(const VoxelGrid<D>& grid, const std::filesystem::path& path, con
         return Error(ErrorKind::cannot_write, what, {.file = path.string()});
     };
     {
-        std::ofstream file(part, std::ios::binary | std::ios::trunc);
-        if (!file) throw fail("cannot be created");
-        file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-        if (!file.flush()) throw fail("cannot be written in full");
+        FileSink sink{std::ofstream(part, std::ios::binary | std::ios::trunc)};
+        if (!sink.file) throw fail("cannot be created");
+        try {
+            write_parts(grid, options, sink);
+        } catch (...) {
+            std::error_code ignored;
+            std::filesystem::remove(part, ignored);
+            throw;
+        }
+        if (!sink.file.flush()) throw fail("cannot be written in full");
     }
     std::error_code error;
     std::filesystem::rename(part, path, error);
@@ -420,8 +471,7 @@ AnyVoxelGrid read_qvox(const std::filesystem::path& path, const QvoxReadOptions&
         ::close(fd);
         throw bad("header", "the file is shorter than 512 bytes");
     }
-    // Private: values may be written without changing the file.
-    void* map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    void* map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, mapping, fd, 0);
     ::close(fd);
     if (map == MAP_FAILED) throw cannot();
     const std::shared_ptr<std::uint8_t> data(static_cast<std::uint8_t*>(map),

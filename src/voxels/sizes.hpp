@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace quadrat::voxels {
 
@@ -13,6 +14,17 @@ using Sizes = std::array<std::uint32_t, 3>;
 
 [[nodiscard]] inline std::uint64_t product(const Sizes& s) {
     return std::uint64_t{s[0]} * s[1] * s[2];
+}
+
+/// Of a modulo m; the two are coprime.
+[[nodiscard]] inline std::uint32_t inverse(std::uint32_t a, std::uint32_t m) {
+    std::int64_t r0 = m, r1 = a % m, t0 = 0, t1 = 1;
+    while (r1 != 0) {
+        const std::int64_t q = r0 / r1;
+        r0 = std::exchange(r1, r0 - q * r1);
+        t0 = std::exchange(t1, t0 - q * t1);
+    }
+    return static_cast<std::uint32_t>((t0 % m + m) % m);
 }
 
 /// The smallest nearly square or cubic table of at least `cells`; `variant` > 0 gives other shapes, a little larger.

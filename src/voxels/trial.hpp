@@ -8,23 +8,15 @@
 #include "voxels/coherent.hpp"
 #include "voxels/domain.hpp"
 #include "voxels/placement.hpp"
+#include "voxels/short_tags.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace quadrat::voxels {
-
-[[nodiscard]] inline std::uint32_t inverse(std::uint32_t a, std::uint32_t m) {  // of a modulo m, coprime
-    std::int64_t r0 = m, r1 = a % m, t0 = 0, t1 = 1;
-    while (r1 != 0) {
-        const std::int64_t q = r0 / r1;
-        r0 = std::exchange(r1, r0 - q * r1);
-        t0 = std::exchange(t1, t0 - q * t1);
-    }
-    return static_cast<std::uint32_t>((t0 % m + m) % m);
-}
 
 // One choice of sizes with its sorted points.
 template <int D, int E>
@@ -40,10 +32,21 @@ class Trial {
         sort();
         buckets_.start = start_;
         buckets_.points = std::span<const Triple>(points_.data(), points_.size());
+        if (shape.tag_bits > 0) {
+            Sizes offset{1, 1, 1}, extent{1, 1, 1}, unit{1, 1, 1};
+            for (std::size_t a = 0; a < E; ++a) {
+                offset[a] = shape.offset[a];
+                extent[a] = shape.extent[a];
+                unit[a] = shape.scale[a];
+            }
+            tags_.emplace(shape.tag_bits, buckets_.table, offset, extent, unit);
+        }
     }
 
     [[nodiscard]] const Buckets& buckets() const { return buckets_; }
     [[nodiscard]] const Shape& shape() const { return shape_; }
+    /// The rule that offsets must keep, or null.
+    [[nodiscard]] const ShortTags* tags() const { return tags_ ? &*tags_ : nullptr; }
     [[nodiscard]] std::span<const Voxel<D>> positions() const { return positions_; }
 
     /// False if two different positions share h0 and h1, so that no offsets can help. Throws if two positions are
@@ -82,6 +85,7 @@ class Trial {
         }
         CoherentInput in;
         in.buckets = buckets_;
+        in.tags = tags();
         in.positions = sorted_positions_;
         for (int a = 0; a < E; ++a) {
             in.offset_size[static_cast<std::size_t>(a)] = shape_.offset[static_cast<std::size_t>(a)];
@@ -186,6 +190,7 @@ class Trial {
     Shape shape_;
     Map map_ = {};
     Buckets buckets_;
+    std::optional<ShortTags> tags_;
     std::vector<std::uint32_t> start_;
     base::Array<Triple> points_;
     mutable std::vector<std::uint64_t> sorted_positions_;

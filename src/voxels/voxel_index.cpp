@@ -6,11 +6,14 @@
 #include "voxels/batch.hpp"
 #include "voxels/encode.hpp"
 #include "voxels/memory.hpp"
+#include "voxels/slot_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace quadrat {
 
@@ -57,7 +60,7 @@ VoxelIndex<D> VoxelIndex<D>::build(std::span<const Voxel<D>> positions, const Vo
     if (positions.empty()) {
         x.layout_ = Layout::voxel;
         x.hash_ = PerfectHash<D>::build({});
-        x.encode(positions, Encoding::bucket_tag);
+        (void)x.encode(positions, Encoding::bucket_tag);
         x.settle();
         return x;
     }
@@ -82,12 +85,14 @@ VoxelIndex<D> VoxelIndex<D>::build(std::span<const Voxel<D>> positions, const Vo
         h.coherence = options.coherence;
         h.seed = options.seed;
         h.offset_bits = options.offset_bits;
+        h.short_tags = options.encoding == Encoding::automatic || options.encoding == Encoding::bucket_tag;
         h.executor = options.executor;
         h.watch = options.watch;
-        x.hash_ = PerfectHash<D>::build(positions, h, report);
-        x.origin_ = x.hash_.origin();
-        x.extent_ = x.hash_.extent();
-        x.encode(positions, options.encoding);
+        do {
+            x.hash_ = PerfectHash<D>::build(positions, h, report);
+            x.origin_ = x.hash_.origin();
+            x.extent_ = x.hash_.extent();
+        } while (!x.encode(positions, options.encoding) && std::exchange(h.short_tags, 0) != 0);
     }
     x.settle();
     return x;
@@ -247,14 +252,18 @@ void VoxelIndex<D>::visit(Fn&& fn) const {
     if (entries_ == 0) return;
     if (mode_ == Mode::constrained)
         throw Error(ErrorKind::unsupported, "constrained voxels do not store where they are", {.field = "encoding"});
-    if (mode_ == Mode::bucket_tag || mode_ == Mode::position_tag) {
+    std::optional<voxels::SlotReader<D>> reader;
+    if (mode_ == Mode::bucket_tag || mode_ == Mode::brick) reader.emplace(hash_, tag_bits_);
+    if (mode_ == Mode::bucket_tag) {
+        std::uint32_t bucket = 0;
+        for (std::uint32_t s = 0; s < hash_.slots(); ++s)
+            if (reader->bucket(s, tag_at(s), bucket)) give(hash_.position({s, bucket}), s);
+        return;
+    }
+    if (mode_ == Mode::position_tag) {
         for (std::uint32_t s = 0; s < hash_.slots(); ++s) {
             const std::uint64_t tag = tag_at(s);
             if (tag == tag_mask_) continue;
-            if (mode_ == Mode::bucket_tag) {
-                if (tag < hash_.buckets()) give(hash_.position({s, static_cast<std::uint32_t>(tag)}), s);
-                continue;
-            }
             Local local;
             std::uint64_t rest = tag;
             for (int a = 0; a < D; ++a) {
@@ -271,9 +280,9 @@ void VoxelIndex<D>::visit(Fn&& fn) const {
             std::uint64_t mask, rest;
             std::memcpy(&mask, record, 8);
             std::memcpy(&rest, record + 8, 8);
-            const std::uint64_t tag = rest >> 32 & tag_mask_;
-            if (mask == 0 || tag >= hash_.buckets()) continue;
-            const auto brick = hash_.position({s, static_cast<std::uint32_t>(tag)});
+            std::uint32_t bucket = 0;
+            if (mask == 0 || !reader->bucket(s, rest >> 32 & tag_mask_, bucket)) continue;
+            const auto brick = hash_.position({s, bucket});
             auto at = static_cast<std::uint32_t>(rest);
             for (; mask != 0; mask &= mask - 1, ++at) {
                 auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -303,13 +312,21 @@ void VoxelIndex<D>::visit(Fn&& fn) const {
 }
 
 template <int D>
-void VoxelIndex<D>::for_each(const std::function<void(const Voxel<D>&, std::uint32_t)>& fn) const {
-    visit(fn);
+void VoxelIndex<D>::walk(void (*part)(std::span<const Entry>, void*), void* to) const {
+    std::vector<Entry> some;
+    some.reserve(256);
+    visit([&](const Voxel<D>& p, std::uint32_t at) {
+        some.emplace_back(p, at);
+        if (some.size() < some.capacity()) return;
+        part(some, to);
+        some.clear();
+    });
+    part(some, to);
 }
 
 template <int D>
-std::vector<std::pair<Voxel<D>, std::uint32_t>> VoxelIndex<D>::sorted() const {
-    std::vector<std::pair<Voxel<D>, std::uint32_t>> out;
+std::vector<typename VoxelIndex<D>::Entry> VoxelIndex<D>::sorted() const {
+    std::vector<Entry> out;
     visit([&](const Voxel<D>& p, std::uint32_t at) { out.emplace_back(p, at); });
     std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
         for (int k = D - 1; k >= 0; --k)
@@ -417,6 +434,9 @@ VoxelIndex<D> VoxelIndex<D>::from_parts(Parts p) {
         const bool tags_by_bucket = p.layout == Layout::brick || p.encoding == Encoding::bucket_tag;
         if (tags_by_bucket && p.entries != 0 && !x.hash_.unique_tags())
             throw bad("table", "its sizes give no unique tags");
+        // A walk tries all buckets that agree with a tag.
+        if (tags_by_bucket && p.tag_bits < 32 && x.hash_.buckets() >> p.tag_bits > 256)
+            throw bad("tag bits", "too few for so many buckets");
         if (p.layout == Layout::voxel && p.entries > x.hash_.slots()) throw bad("entries", "more than slots");
     }
     x.layout_ = p.layout;

@@ -5,6 +5,7 @@
 #include "base/array.hpp"
 #include "voxels/domain.hpp"
 #include "voxels/encode.hpp"
+#include "voxels/slot_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +61,7 @@ double voxels::position_hash_chance(double cells, double slots) {
 }
 
 template <int D>
-void VoxelIndex<D>::encode(std::span<const Voxel<D>> positions, Encoding wanted) {
+bool VoxelIndex<D>::encode(std::span<const Voxel<D>> positions, Encoding wanted) {
     const std::uint64_t slots = hash_.slots();
     std::uint64_t cells = 1;
     std::uint32_t position_bits = 0;
@@ -70,7 +71,7 @@ void VoxelIndex<D>::encode(std::span<const Voxel<D>> positions, Encoding wanted)
         position_bits += static_cast<std::uint32_t>(axis_bits_[a]);
     }
     if (position_bits > 56) position_bits = 64;
-    const auto bucket_bits = static_cast<std::uint32_t>(bits_for(std::uint64_t{hash_.buckets()} + 1));
+    const auto bucket_bits = static_cast<std::uint32_t>(hash_.tag_bits());
     const bool by_bucket = hash_.unique_tags() || entries_ == 0;
     // The sweeps over the domain that position hashes need are only worth it where they are short and sure to succeed.
     const bool by_hash = cells <= std::uint64_t{1} << 22 &&
@@ -88,11 +89,12 @@ void VoxelIndex<D>::encode(std::span<const Voxel<D>> positions, Encoding wanted)
         offer(Encoding::position_hash, slots * 16, by_hash);
     }
     encoding_ = wanted;
-    if (wanted == Encoding::constrained) return;
+    if (wanted == Encoding::constrained) return true;
     if (wanted == Encoding::position_hash) {
         if (cells > std::uint64_t{1} << 33)
             throw Error(ErrorKind::unsupported, "the domain is too large for position hashes", {.field = "encoding"});
-        return encode_position_hash(positions);
+        encode_position_hash(positions);
+        return true;
     }
     if (wanted == Encoding::domain_bit) {
         if (cells >= std::uint64_t{1} << 40)
@@ -104,7 +106,7 @@ void VoxelIndex<D>::encode(std::span<const Voxel<D>> positions, Encoding wanted)
             const std::uint64_t k = linear(local);
             bit_buffer_.data.get()[k >> 3] = static_cast<std::uint8_t>(bit_buffer_.data.get()[k >> 3] | 1u << (k & 7));
         }
-        return;
+        return true;
     }
     if (wanted == Encoding::bucket_tag && !by_bucket)
         throw Error(ErrorKind::unsupported, "the domain is too large for bucket tags; take position tags",
@@ -112,13 +114,29 @@ void VoxelIndex<D>::encode(std::span<const Voxel<D>> positions, Encoding wanted)
     tag_bits_ = wanted == Encoding::bucket_tag ? bucket_bits : position_bits;
     tag_buffer_ = Buffer::zeros((slots * tag_bits_ + 7) / 8 + 8);
     std::fill_n(tag_buffer_.data.get(), tag_buffer_.size, std::uint8_t{0xff});
+    const std::uint64_t mask = (std::uint64_t{1} << std::min(tag_bits_, 63u)) - 1;
+    std::vector<bool> taken(slots);
     for (const Voxel<D>& p : positions) {
         Local local;
         (void)hash_.inside(p, local);
         const auto place = hash_.place(local);
         put_field(tag_buffer_.data.get(), place.slot, tag_bits_,
-                  wanted == Encoding::bucket_tag ? place.bucket : position_tag(local));
+                  wanted == Encoding::bucket_tag ? place.bucket & mask : position_tag(local));
+        taken[place.slot] = true;
     }
+    if (wanted != Encoding::bucket_tag) return true;
+    if (std::uint64_t{hash_.buckets()} >> tag_bits_ == 0) return true;  // all ones are nobody's tag
+    // An empty slot gets a tag of which no bucket has a position of the domain there.
+    const voxels::SlotReader<D> reader(hash_, tag_bits_);
+    std::uint32_t bucket = 0;
+    for (std::uint32_t s = 0; s < slots; ++s) {
+        if (taken[s]) continue;
+        std::uint64_t tag = mask;
+        while (tag > 0 && reader.bucket(s, tag, bucket)) --tag;
+        if (tag == 0) return false;
+        put_field(tag_buffer_.data.get(), s, tag_bits_, tag);
+    }
+    return true;
 }
 
 // Two sweeps over the domain as in section 5. An empty slot gets a (k, v) that no position of the domain has there.
@@ -221,6 +239,7 @@ void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>> positions, const Voxe
     h.coherence = options.coherence;
     h.seed = options.seed;
     h.offset_bits = options.offset_bits;
+    h.short_tags = 8;  // records are whole bytes
     h.executor = options.executor;
     h.watch = options.watch;
     hash_ = PerfectHash<D>::build(bricks, h, report);
@@ -230,7 +249,7 @@ void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>> positions, const Voxe
     encoding_ = Encoding::bucket_tag;
     origin_ = lo;
     extent_ = domain.extent;
-    tag_bits_ = static_cast<std::uint32_t>(bits_for(std::uint64_t{hash_.buckets()} + 1));
+    tag_bits_ = static_cast<std::uint32_t>(hash_.tag_bits());
     const std::size_t stride = 12 + (tag_bits_ + 7) / 8;
     brick_buffer_ = Buffer::zeros(std::size_t{hash_.slots()} * stride + 8);
     std::uint8_t* records = brick_buffer_.data.get();
@@ -254,7 +273,7 @@ void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>> positions, const Voxe
         std::uint8_t* record = records + place.slot * stride;
         std::memcpy(record, &mask, 8);
         std::memcpy(record + 8, &base, 4);
-        std::memcpy(record + 12, &place.bucket, stride - 12);
+        std::memcpy(record + 12, &place.bucket, stride - 12);  // the low bytes
     }
 }
 
@@ -287,7 +306,7 @@ void VoxelIndex<D>::build_bits(std::span<const Voxel<D>> positions) {
 
 #define QUADRAT_INSTANTIATE(D)                                                                                     \
     template std::uint64_t voxels::count_bricks<D>(std::span<const Voxel<D>>);                                     \
-    template void VoxelIndex<D>::encode(std::span<const Voxel<D>>, Encoding);                                      \
+    template bool VoxelIndex<D>::encode(std::span<const Voxel<D>>, Encoding);                                      \
     template void VoxelIndex<D>::encode_position_hash(std::span<const Voxel<D>>);                                  \
     template void VoxelIndex<D>::build_bricks(std::span<const Voxel<D>>, const VoxelOptions&, PerfectHashReport*); \
     template void VoxelIndex<D>::build_bits(std::span<const Voxel<D>>)

@@ -1,5 +1,6 @@
 """pack, unpack, lookup and info: values come back, bad input is named."""
 import os
+import subprocess
 import unittest
 
 import numpy as np
@@ -115,6 +116,62 @@ class Voxels(CommandLine):
         self.save("far.npy", far)
         self.json("pack", "p.npy", "--values", "v.npy", "-o", "f.qvox")
         self.assertEqual(self.json("lookup", "f.qvox", "far.npy")["found"], 0)
+
+    def write_vdb(self, name, kind, points, values, *words):
+        program = os.environ.get("QUADRAT_WRITE_VDB")
+        if not program:
+            self.skipTest("built without OpenVDB")
+        lines = "".join("%d %d %d %.17g\n" % (*p, v) for p, v in zip(points.tolist(), values.tolist()))
+        subprocess.run([program, self.path(name), kind, *map(str, words)], input=lines, text=True, check=True)
+
+    def test_openvdb(self):
+        points, values = self.in_space_order()
+        values = values[:, 0]
+        for kind, dtype, given in (("float", np.float32, values), ("double", np.float64, values.astype(np.float64)),
+                                   ("int32", np.int32, np.arange(len(points)))):
+            self.write_vdb("g.vdb", kind, points, given, "density")
+            self.assertEqual(self.json("pack", "g.vdb", "-o", "g.qvox")["entries"], len(points))
+            self.json("unpack", "g.qvox", "-o", "g")
+            np.testing.assert_array_equal(np.load(self.path("g.coordinates.npy")), points)
+            back = np.load(self.path("g.density.npy"))
+            self.assertEqual(back.dtype, dtype)
+            np.testing.assert_array_equal(back, given.astype(dtype))
+        # A tile of 8^3 equal voxels beside single ones, and a grid without a name.
+        self.write_vdb("t.vdb", "float", points, values, "", 64)
+        self.assertEqual(self.json("pack", "t.vdb", "-o", "t.qvox")["entries"], len(points) + 512)
+        corners = np.array([[64, 64, 64], [71, 71, 71], [72, 71, 71]])
+        self.save("c.npy", corners)
+        self.json("lookup", "t.qvox", "c.npy", "-o", "l.npy", "--found", "f.npy")
+        np.testing.assert_array_equal(np.load(self.path("l.npy")), [3, 3, 0])
+        np.testing.assert_array_equal(np.load(self.path("f.npy")) != 0, [True, True, False])
+        # The background of the grid fills blocks.
+        self.json("pack", "g.vdb", "--block", 2, "-o", "b.qvox")
+        self.write_vdb("v.vdb", "vector", points, values)
+        self.fails(1, "pack", "v.vdb", "-o", "x.qvox", says=("v.vdb", "float"))
+        self.write("bad.vdb", b"not a grid" * 50)
+        self.fails(1, "pack", "bad.vdb", "-o", "x.qvox", says="bad.vdb")
+        self.fails(1, "pack", "missing.vdb", "-o", "x.qvox", says="missing.vdb")
+
+    def test_colours_of_a_mesh(self):
+        # A square of two triangles with a colour at each corner: every voxel has that of the nearest one.
+        colors = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (250, 250, 0)]
+        corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+        text = ("ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+                "property uchar red\nproperty uchar green\nproperty uchar blue\nelement face 2\n"
+                "property list uchar int vertex_indices\nend_header\n")
+        for (x, y), c in zip(corners, colors):
+            text += "%d %d 0 %d %d %d\n" % (x, y, *c)
+        self.write("m.ply", text + "3 0 1 2\n3 0 2 3\n")
+        self.json("pack", "m.ply", "--resolution", 8, "-o", "m.qvox")
+        self.json("unpack", "m.qvox", "-o", "m")
+        at, color, normal = (np.load(self.path("m.%s.npy" % n)) for n in ("coordinates", "color", "normal"))
+        self.assertEqual(len(at), 64)
+        for p, c in zip(at.tolist(), color.tolist()):
+            near = [(p[0] + 0.5 - 8 * x) ** 2 + (p[1] + 0.5 - 8 * y) ** 2 for x, y in corners]
+            # The first triangle that touches a voxel counts; beside the diagonal that is the one without the fourth corner.
+            mine = (0, 1, 2) if p[1] - p[0] <= 1 else (0, 2, 3)
+            self.assertIn(tuple(c[:3]), [colors[k] for k in mine if near[k] == min(near[j] for j in mine)], p)
+        np.testing.assert_array_equal(normal, np.tile(np.float32([0, 0, 1]), (64, 1)))
 
     def test_bench(self):
         for name in ("D1", "D5"):

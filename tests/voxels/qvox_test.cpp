@@ -155,6 +155,62 @@ TEST(Qvox, HostileContentsStayInBounds) {
         }
 }
 
+// A section of more than 4 GB and one behind it, in a file with a hole: only what is looked at is read.
+TEST(Qvox, MoreThanFourGigabytes) {
+    const std::size_t n = 140000;
+    const auto points = test::random_voxels<3>(n, -30, 100);
+    std::vector<std::uint32_t> values(n);
+    std::iota(values.begin(), values.end(), 5u);
+    VoxelGrid<3> grid;
+    grid.index = VoxelIndex<3>::build(points, {.layout = Layout::voxel});
+    grid.add_channel("wide", ValueType::u8, 1);
+    grid.add_channel("tail", ValueType::u32, 1, points, std::as_bytes(std::span<const std::uint32_t>(values)));
+    auto bytes = encode_qvox(grid);
+    std::uint32_t count;
+    std::memcpy(&count, bytes.data() + 56, 4);
+    std::uint8_t* wide = bytes.data() + 512 + 80 * (count - 2);
+    std::uint8_t* tail = wide + 80;
+    const std::uint32_t type = 10, components = 4096;  // f64
+    const std::uint64_t size = std::uint64_t{grid.index.values()} * 8 * components;
+    ASSERT_GT(size, std::uint64_t{1} << 32);
+    std::uint64_t begin, old, tail_bytes;
+    std::memcpy(&begin, wide + 40, 8);
+    std::memcpy(&old, tail + 40, 8);
+    std::memcpy(&tail_bytes, tail + 48, 8);
+    std::memcpy(wide + 4, &type, 4);
+    std::memcpy(wide + 8, &components, 4);
+    std::memcpy(wide + 48, &size, 8);
+    std::memcpy(wide + 56, &size, 8);
+    const std::uint64_t end = begin + (size + 63) / 64 * 64;
+    std::memcpy(tail + 40, &end, 8);
+    std::memset(bytes.data() + 504, 0, 8);
+    const std::uint64_t sum = qvox_checksum(std::span(bytes).first(512 + 80 * count));
+    std::memcpy(bytes.data() + 504, &sum, 8);
+    const auto path = std::filesystem::temp_directory_path() / "quadrat_qvox_large.qvox";
+    const double last = 0.25;
+    {
+        std::ofstream file(path, std::ios::binary);
+        file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(begin));
+        file.seekp(static_cast<std::streamoff>(begin + size - 8));
+        file.write(reinterpret_cast<const char*>(&last), 8);
+        file.seekp(static_cast<std::streamoff>(end));
+        file.write(reinterpret_cast<const char*>(bytes.data() + old), static_cast<std::streamsize>(tail_bytes));
+        ASSERT_TRUE(file.flush());
+    }
+    EXPECT_EQ(std::filesystem::file_size(path), end + tail_bytes);
+    {
+        SparseVoxels<std::uint32_t> read(std::get<VoxelGrid<3>>(read_qvox(path)), "tail");
+        for (std::size_t i = 0; i < n; i += 97) ASSERT_EQ(read.at(points[i]), values[i]);
+        const auto rows = read.channel<std::array<double, 4096>>("wide");
+        ASSERT_EQ(rows.size(), grid.index.values());
+        EXPECT_EQ(rows.back()[4095], last);
+        EXPECT_EQ(rows[rows.size() / 2][17], 0.0);
+    }
+    std::filesystem::resize_file(path, begin + size - 8);
+    EXPECT_THROW((void)read_qvox(path), Error);
+    std::filesystem::remove(path);
+}
+
 TEST(Qvox, MemoryIsBounded) {
     const auto v = sample<3>({});
     const auto bytes = encode_qvox(v.grid(), {.compression = 3});

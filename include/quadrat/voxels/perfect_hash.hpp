@@ -46,6 +46,8 @@ struct PerfectHashOptions {
     int attempts = 5;              ///< compact: seeds tried for each size
     bool random_matrices = false;  ///< random M0 and M1 instead of the identity: no coherence, for comparison only
     bool unique_tags = true;       ///< prefer sizes for which (h0, h1) is injective on the whole domain
+    int short_tags = 0;  ///< if not 0, offsets are chosen so that few bits of the bucket's number are a tag, in
+                         ///< multiples of so many; tag_bits() of the result says how many
     Executor* executor = nullptr;  ///< compact: seeds are tried at once
     Watch watch = {};
 };
@@ -97,8 +99,9 @@ class PerfectHash {
     [[nodiscard]] bool inside(const Voxel<D>& p, std::array<std::uint32_t, D>& local) const {
         bool in = true;
         for (int a = 0; a < D; ++a) {
-            local[a] = static_cast<std::uint32_t>(p[a]) - static_cast<std::uint32_t>(origin_[a]);
-            in &= local[a] < extent_[a];
+            const auto k = static_cast<std::size_t>(a);
+            local[k] = static_cast<std::uint32_t>(p[a]) - static_cast<std::uint32_t>(origin_[a]);
+            in &= local[k] < extent_[k];
         }
         return in;
     }
@@ -108,14 +111,14 @@ class PerfectHash {
         if constexpr (D == E) {
             if (tabled_) {
                 std::array<std::uint32_t, D> at;
-                for (int a = 0; a < D; ++a) at[a] = local[a] + axis_.start[a];
+                for (std::size_t a = 0; a < D; ++a) at[a] = local[a] + axis_.start[a];
                 return place_by_tables(at);
             }
             if (!linear_) {
                 const std::uint32_t bucket = divided_bucket(local);
                 const std::uint64_t phi = offset_at(bucket);
                 std::uint32_t slot = 0;
-                for (int a = E - 1; a >= 0; --a)
+                for (std::size_t a = E; a-- > 0;)
                     slot = slot * table_[a].divisor + table_[a].remainder(local[a] + shift(phi, a));
                 return {slot, bucket};
             }
@@ -132,7 +135,7 @@ class PerfectHash {
     [[nodiscard]] Place place_by_tables(const std::array<std::uint32_t, D>& at) const {
         std::uint32_t bucket = 0, slot = 0;
         const std::uint8_t* share[E];
-        for (int a = 0; a < E; ++a) {
+        for (std::size_t a = 0; a < E; ++a) {
             const std::uint64_t both = axis_.shares[at[a]];  // one load
             bucket += static_cast<std::uint32_t>(both);
             share[a] = axis_.slots + (both >> 32);  // in bytes: the sum is made before the offset is known
@@ -153,9 +156,9 @@ class PerfectHash {
     [[nodiscard]] const Voxel<D>& origin() const { return origin_; }
     [[nodiscard]] const std::array<std::uint32_t, D>& extent() const { return extent_; }
     /// m and r of one axis of the tables.
-    [[nodiscard]] std::uint32_t table_size(int axis) const { return table_[axis].divisor; }
-    [[nodiscard]] std::uint32_t offset_size(int axis) const { return offset_[axis].divisor; }
-    [[nodiscard]] std::uint32_t scale(int axis) const { return scale_[axis]; }
+    [[nodiscard]] std::uint32_t table_size(int axis) const { return table_[static_cast<std::size_t>(axis)].divisor; }
+    [[nodiscard]] std::uint32_t offset_size(int axis) const { return offset_[static_cast<std::size_t>(axis)].divisor; }
+    [[nodiscard]] std::uint32_t scale(int axis) const { return scale_[static_cast<std::size_t>(axis)]; }
     [[nodiscard]] int offset_bits() const { return bits_; }
     [[nodiscard]] bool identity() const { return !linear_; }
     [[nodiscard]] std::uint32_t table_matrix(int row, int column) const { return m0_[row][column]; }
@@ -166,6 +169,9 @@ class PerfectHash {
     }
     /// True if no two positions of the whole domain share both slot and bucket (Chinese remainder, per axis).
     [[nodiscard]] bool unique_tags() const;
+    /// The low bits of the bucket that make (slot, bits) unique, too, among a stored position and all others of the
+    /// domain. Requires unique_tags().
+    [[nodiscard]] int tag_bits() const { return tag_bits_; }
     /// The position of the domain, relative to its corner, with this slot and bucket. Requires unique_tags().
     [[nodiscard]] std::array<std::uint32_t, D> position(const Place& place) const;
     /// The offset table: buckets() entries of E * offset_bits() bits, x lowest, without gaps, then 8 bytes of padding.
@@ -185,6 +191,7 @@ class PerfectHash {
         std::uint32_t entries = 0;
         std::int32_t bits = 8;
         std::uint32_t linear = 0;
+        std::int32_t tag_bits = 0;  ///< 0: those of a bucket's whole number
         std::uint32_t m0[E][D] = {};
         std::uint32_t m1[E][D] = {};
     };
@@ -199,7 +206,7 @@ class PerfectHash {
   private:
     [[nodiscard]] std::uint32_t divided_bucket(const std::array<std::uint32_t, D>& local) const {
         std::uint32_t bucket = offset_[E - 1].remainder(local[E - 1]);
-        for (int a = E - 2; a >= 0; --a) bucket = bucket * offset_[a].divisor + offset_[a].remainder(local[a]);
+        for (std::size_t a = E - 1; a-- > 0;) bucket = bucket * offset_[a].divisor + offset_[a].remainder(local[a]);
         return bucket;
     }
     void make_axis_tables();
@@ -210,8 +217,8 @@ class PerfectHash {
         std::memcpy(&word, offsets_.get() + (bit >> 3), 8);
         return word >> (bit & 7);
     }
-    [[nodiscard]] std::uint32_t shift(std::uint64_t phi, int axis) const {
-        return (static_cast<std::uint32_t>(phi >> (axis * bits_)) & mask_) * scale_[axis];
+    [[nodiscard]] std::uint32_t shift(std::uint64_t phi, std::size_t axis) const {
+        return (static_cast<std::uint32_t>(phi >> (axis * static_cast<std::size_t>(bits_))) & mask_) * scale_[axis];
     }
 
     std::array<Divider, E> table_ = {};
@@ -222,6 +229,7 @@ class PerfectHash {
     std::uint32_t mask_ = 255;
     std::uint32_t entry_bits_ = 8 * E;
     int bits_ = 8;
+    int tag_bits_ = 1;
     bool linear_ = false;
     // The tables exist only for offsets of 8 bits in steps of one, and where they are smaller than the offset table.
     struct AxisTables {

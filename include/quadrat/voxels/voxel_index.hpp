@@ -9,15 +9,17 @@
 //
 // Beside the paper's encodings there is a shorter exact tag: where the sizes of the two tables are coprime and their
 // product covers the domain, two positions that share a slot lie in different buckets, so the number of the bucket
-// decides.
+// decides. Offsets are chosen so that some of its bits are enough (voxels/short_tags.hpp).
 #pragma once
 
 #include <quadrat/voxels/domain_box.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
 #include <bit>
-#include <functional>
+#include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace quadrat {
@@ -32,7 +34,7 @@ enum class Encoding : std::uint8_t {
     position_tag,   ///< the position, with each value
     position_hash,  ///< two bytes with each value: a parameter k and h_k of the position, unlike those of all others in
                     ///< the slot
-    bucket_tag,     ///< the number of the bucket, with each value
+    bucket_tag,     ///< bits of the number of the bucket, with each value
 };
 
 struct VoxelOptions {
@@ -72,6 +74,8 @@ class VoxelIndex {
     using Local = std::array<std::uint32_t, D>;
     static constexpr std::uint32_t absent = 0xffffffffu;
     static constexpr int brick_shift = D == 3 ? 2 : 3;  // 4^3 or 8^2 positions are 64 bits
+
+    using Entry = std::pair<Voxel<D>, std::uint32_t>;  ///< a position and the place of its value
 
     VoxelIndex() = default;
     /// Throws as PerfectHash::build does; Error{unsupported} if the encoding asked for is not possible for these
@@ -124,9 +128,16 @@ class VoxelIndex {
 
     /// Calls fn(position, place of its value) for every entry in storage order. Throws Error{unsupported} if
     /// constrained.
-    void for_each(const std::function<void(const Voxel<D>&, std::uint32_t)>& fn) const;
+    template <class Fn>
+    void for_each(Fn&& fn) const {
+        walk(
+            [](std::span<const Entry> part, void* to) {
+                for (const Entry& e : part) (*static_cast<std::remove_reference_t<Fn>*>(to))(e.first, e.second);
+            },
+            const_cast<void*>(static_cast<const void*>(std::addressof(fn))));
+    }
     /// The stored positions with the places of their values, by z, y, x.
-    [[nodiscard]] std::vector<std::pair<Voxel<D>, std::uint32_t>> sorted() const;
+    [[nodiscard]] std::vector<Entry> sorted() const;
 
     /// The parts as they stand in files.
     struct Parts {
@@ -169,7 +180,7 @@ class VoxelIndex {
         std::memcpy(&word, tags_ + (bit >> 3), 8);
         return word >> (bit & 7) & tag_mask_;
     }
-    /// tag_at(slot) == tag, with as little as possible after the load.
+    /// tag_at(slot) == tag in the bits of a tag, with as little as possible after the load.
     [[nodiscard]] bool has_tag(std::uint32_t slot, std::uint64_t tag) const {
         const std::uint64_t bit = std::uint64_t{slot} * tag_bits_, shift = bit & 7;
         std::uint64_t word;
@@ -181,7 +192,7 @@ class VoxelIndex {
     [[nodiscard]] std::uint32_t find_in_brick(const Local& moved) const {
         Local brick;
         std::uint32_t bit = 0;
-        for (int a = D - 1; a >= 0; --a) {
+        for (std::size_t a = D; a-- > 0;) {
             brick[a] = moved[a] >> brick_shift;
             bit = bit << brick_shift | (moved[a] & ((1u << brick_shift) - 1));
         }
@@ -190,7 +201,7 @@ class VoxelIndex {
         std::uint64_t mask, rest;
         std::memcpy(&mask, record, 8);
         std::memcpy(&rest, record + 8, 8);
-        if ((rest >> 32 & tag_mask_) != place.bucket || (mask >> bit & 1) == 0) return absent;
+        if (((rest >> 32 ^ place.bucket) & tag_mask_) != 0 || (mask >> bit & 1) == 0) return absent;
         const std::uint32_t at = static_cast<std::uint32_t>(rest) +
                                  static_cast<std::uint32_t>(std::popcount(mask & ((std::uint64_t{1} << bit) - 1)));
         return at < values_ ? at : absent;
@@ -199,21 +210,24 @@ class VoxelIndex {
     [[nodiscard, gnu::pure]] std::uint32_t find_local(Local local) const;
     [[nodiscard]] std::uint64_t position_tag(const Local& local) const {
         std::uint64_t t = 0;
-        for (int a = D - 1; a >= 0; --a) t = t << axis_bits_[a] | local[a];
+        for (std::size_t a = D; a-- > 0;) t = t << axis_bits_[a] | local[a];
         return t;
     }
     [[nodiscard]] std::uint64_t linear(const Local& local) const {
         std::uint64_t k = local[D - 1];
-        for (int a = D - 2; a >= 0; --a) k = k * extent_[a] + local[a];
+        for (std::size_t a = D - 1; a-- > 0;) k = k * extent_[a] + local[a];
         return k;
     }
-    void encode(std::span<const Voxel<D>> positions, Encoding wanted);
+    // False if short tags are too short for an empty slot.
+    [[nodiscard]] bool encode(std::span<const Voxel<D>> positions, Encoding wanted);
     void encode_position_hash(std::span<const Voxel<D>> positions);
     void build_bricks(std::span<const Voxel<D>> positions, const VoxelOptions& options, PerfectHashReport* report);
     void build_bits(std::span<const Voxel<D>> positions);
     void settle();
     template <class Fn>
     void visit(Fn&& fn) const;
+    // Calls part(some entries, to) until all were given.
+    void walk(void (*part)(std::span<const Entry>, void*), void* to) const;
 
     PerfectHash<D> hash_;
     const std::uint8_t* tags_ = nullptr;
