@@ -147,7 +147,8 @@ class Builder {
             }
     }
 
-    // Tries one shape with up to `seeds` seeds; the smallest seed that works wins, whatever the number of threads.
+    // Tries one shape with up to `seeds` seeds; the smallest seed that works wins, whatever the number of threads. A
+    // seed that fails far from the end ends the attempt: others would fail as well.
     std::optional<Found> attempt(const Shape& shape, int seeds, std::uint64_t max_evictions,
                                  PerfectHashReport& report) const {
         auto trial = std::make_unique<Trial<D, E>>(positions_, shape);
@@ -156,15 +157,20 @@ class Builder {
         for (int first = 0; first < seeds;) {
             const int wave = std::min<int>(static_cast<int>(threads), seeds - first);
             std::vector<std::optional<Found>> found(static_cast<std::size_t>(wave));
+            std::vector<std::uint8_t> hopeless(static_cast<std::size_t>(wave));
             base::run_tasks(options_.executor, static_cast<std::size_t>(wave), [&](std::size_t k) {
                 Placement placement(trial->buckets(), trial->tags(),
                                     options_.seed + 0x51ED27u * (static_cast<std::size_t>(first) + k));
-                if (!placement.run(max_evictions, options_.watch)) return;
+                if (!placement.run(max_evictions, options_.watch)) {
+                    hopeless[k] = placement.unplaced() > 0.01;
+                    return;
+                }
                 Found now{nullptr, {placement.offsets().begin(), placement.offsets().end()}, placement.evictions()};
                 if (complete(*trial, now.offsets)) found[k] = std::move(now);
             });
             for (std::size_t k = 0; k < found.size(); ++k) {
                 ++report.attempts;
+                if (hopeless[k]) return std::nullopt;
                 if (!found[k]) continue;
                 found[k]->trial = std::move(trial);
                 return std::move(found[k]);

@@ -277,10 +277,12 @@ bool Placement::run(std::uint64_t max_evictions, const Watch& watch) {
             const std::uint32_t q = pending.back();
             pending.pop_back();
             Triple offset;
-            if (search(q, offset))
+            if (search(q, offset)) {
                 place(q, offset);
-            else if (max_evictions == 0 || !evict_for(q, pending))
+            } else if (max_evictions == 0 || !evict_for(q, pending)) {
+                unplaced_ = static_cast<double>(order.size() - i) / static_cast<double>(order.size());
                 return false;
+            }
         }
     }
     return true;

@@ -120,6 +120,8 @@ class Placement {
 
     [[nodiscard]] std::span<const Triple> offsets() const { return offsets_; }
     [[nodiscard]] std::uint64_t evictions() const { return evictions_; }
+    /// After a failure: the share of the buckets that had no turn.
+    [[nodiscard]] double unplaced() const { return unplaced_; }
 
     // The steps, shared with the construction for coherence (voxels/coherent.cpp).
     [[nodiscard]] bool fits(std::uint32_t q, Triple offset);
@@ -159,6 +161,7 @@ class Placement {
     std::vector<std::uint8_t> placed_;
     std::uint64_t evictions_ = 0;
     std::uint64_t max_evictions_ = 0;
+    double unplaced_ = 0;
 };
 
 }  // namespace quadrat::voxels

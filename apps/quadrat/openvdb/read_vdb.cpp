@@ -42,7 +42,8 @@ VoxelSource read_vdb(const std::string& path) try {
     openvdb::io::File file(path);
     file.open();
     VoxelSource source;
-    for (const auto& grid : *file.getGrids())
+    const auto grids = file.getGrids();  // owns what the loop goes over
+    for (const auto& grid : *grids)
         if (take<openvdb::FloatGrid>(grid, ValueType::f32, source) ||
             take<openvdb::DoubleGrid>(grid, ValueType::f64, source) ||
             take<openvdb::Int32Grid>(grid, ValueType::i32, source))
