@@ -1,7 +1,7 @@
 // Pairs inside one grid (HHG 3.6 on sorted cells), as in pair_kernel.cpp but with 16-bit coordinates. Homes are taken
 // in groups of consecutive boxes of a row, the candidates of the rows that the group can meet are copied behind each
-// other, and each home is compared with whole vectors of candidates. The smallest of the six differences of two boxes
-// tells: negative, they are apart; positive, they overlap; zero, their own coordinates decide.
+// other, and each home is compared with whole vectors of candidates. The largest of the six gaps (lo of one minus hi of
+// the other) tells: negative, the boxes overlap; positive, they are apart; zero, their own coordinates decide.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "broad_phase/fine_kernel.cpp"
 #include <hwy/foreach_target.h>
@@ -17,7 +17,7 @@
 #define QUADRAT_BROAD_PHASE_FINE_KERNEL_ONCE
 namespace quadrat::broad_phase {
 
-inline constexpr std::uint32_t fine_group = 8;
+inline constexpr std::uint32_t fine_group = 16;
 inline constexpr std::uint32_t fine_block = 512;
 inline constexpr std::size_t order_fine_from = 1024;  // pairs
 
@@ -43,16 +43,6 @@ class FineMatcher {
         count_ = count;
         exact_ = exact;
         triangular_ = true;
-        for (int c = 0; c < 2 * D; ++c) {
-            // The home's hi against the candidates' lo, minus its lo against minus their hi.
-            const std::uint16_t* const other = grid_.fine[c ^ 1] + first;
-            const hn::CappedTag<std::uint32_t, fine_group> wide;
-            const hn::Rebind<std::uint16_t, decltype(wide)> narrow;
-            for (std::size_t i = 0; i < fine_group; i += hn::Lanes(wide)) {
-                const auto v = hn::PromoteTo(wide, hn::Sub(hn::Zero(narrow), hn::LoadU(narrow, other + i)));
-                hn::Store(hn::Or(v, hn::ShiftLeft<16>(v)), wide, home_[c] + i);
-            }
-        }
     }
 
     // Adds the boxes [b, e) of the grid as candidates.
@@ -98,15 +88,17 @@ class FineMatcher {
     HWY_INLINE void copy(std::size_t from, std::size_t count) {
         const hn::ScalableTag<std::uint16_t> words;
         const hn::ScalableTag<Lane<T>> lanes;
-        const std::size_t to = filled_;
+        const std::size_t to = filled_, stride = grid_.fine_stride;
         ranges_at_[ranges_] = static_cast<std::uint32_t>(to);
         ranges_from_[ranges_++] = from;
+        const std::uint16_t* const fine = grid_.fine + from;
+        const Lane<T>* const id = grid_.id + from;
         std::size_t i = 0;
         do {
-            for (int c = 0; c < 2 * D; ++c)
-                hn::StoreU(hn::LoadU(words, grid_.fine[c] + from + i), words, column_[c] + to + i);
+            for (std::size_t c = 0; c < 2 * D; ++c)
+                hn::StoreU(hn::LoadU(words, fine + c * stride + i), words, column_[c] + to + i);
             for (std::size_t k = 0; k < hn::Lanes(words); k += hn::Lanes(lanes))
-                hn::StoreU(hn::LoadU(lanes, grid_.id + from + i + k), lanes, id_ + to + i + k);
+                hn::StoreU(hn::LoadU(lanes, id + i + k), lanes, id_ + to + i + k);
             i += hn::Lanes(words);
         } while (i < count);
         filled_ = static_cast<std::uint32_t>(to + count);
@@ -133,14 +125,18 @@ class FineMatcher {
     HWY_NOINLINE Pair* test_homes(std::size_t from, std::size_t vectors, std::uint64_t valid, Pair* end) {
         const std::uint32_t homes = count_;
         const std::uint16_t* const columns = column_[0] + from;
+        const std::uint16_t* const own = grid_.fine + first_;
+        const std::size_t stride = grid_.fine_stride;
         const bool exact = exact_;
         for (std::uint32_t h = 0; h < homes; ++h) {
             Vector home[2 * D];
-            for (int c = 0; c < 2 * D; ++c) home[c] = spread(home_[c][h]);
-            std::uint64_t apart = 0, touching = 0;
-            least_differences<N>(columns, home, vectors, apart, touching);
+            // Minus the home's hi beside the candidates' lo, its lo beside minus their hi: sums are differences.
+            for (std::size_t c = 0; c < 2 * D; ++c)
+                home[c] = hn::Set(W(), static_cast<std::int16_t>(own[(c ^ 1) * stride + h]));
+            std::uint64_t inside = 0, touching = 0;
+            largest_gaps<N>(columns, home, vectors, inside, touching);
             if constexpr (Triangular) valid &= valid - 1;
-            std::uint64_t hits = valid & ~apart;
+            std::uint64_t hits = valid & (inside | touching);
             const std::uint64_t open = exact ? hits & touching : hits;
             if (open != 0) [[unlikely]]
                 hits = decided(h, from, hits, open);
@@ -149,39 +145,39 @@ class FineMatcher {
         return end;
     }
 
-    // A bit per candidate: the smallest difference is negative; it is zero.
+    // A bit per candidate: the largest gap is negative, so the boxes overlap; it is zero.
     template <std::size_t N>
-    static HWY_INLINE void least_differences(const std::uint16_t* columns, const Vector (&home)[2 * D],
-                                             std::size_t vectors, std::uint64_t& apart, std::uint64_t& touching) {
+    static HWY_INLINE void largest_gaps(const std::uint16_t* columns, const Vector (&home)[2 * D], std::size_t vectors,
+                                        std::uint64_t& inside, std::uint64_t& touching) {
         const W w;
         const std::size_t lanes = hn::Lanes(w), count = N == 0 ? vectors : N;
-        const auto least = [&](std::size_t v) HWY_ATTR {
+        const auto largest = [&](std::size_t v) HWY_ATTR {
             const auto* const at = reinterpret_cast<const std::int16_t*>(columns) + v * lanes;
             Vector m[D];
             for (int k = 0; k < D; ++k)
-                m[k] = hn::Min(hn::Sub(home[2 * k], hn::Load(w, at + 2 * k * padded)),
-                               hn::Sub(home[2 * k + 1], hn::Load(w, at + (2 * k + 1) * padded)));
-            for (int k = 1; k < D; ++k) m[0] = hn::Min(m[0], m[k]);
+                m[k] = hn::Max(hn::Add(home[2 * k], hn::Load(w, at + 2 * k * padded)),
+                               hn::Add(home[2 * k + 1], hn::Load(w, at + (2 * k + 1) * padded)));
+            for (int k = 1; k < D; ++k) m[0] = hn::Max(m[0], m[k]);
             return m[0];
         };
 #if HWY_TARGET == HWY_AVX2
         // Two vectors become one of bytes, with their signs and zeros.
         for (std::size_t v = 0; v < count; v += 2) {
-            const __m256i first = least(v).raw, second = v + 1 < count ? least(v + 1).raw : first;
+            const __m256i first = largest(v).raw, second = v + 1 < count ? largest(v + 1).raw : first;
             const __m256i both = _mm256_permute4x64_epi64(_mm256_packs_epi16(first, second), 0xD8);
             const auto bits = [](__m256i bytes) HWY_ATTR {
                 return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes))};
             };
-            apart |= bits(both) << (16 * v);
+            inside |= bits(both) << (16 * v);
             touching |= bits(_mm256_cmpeq_epi8(both, _mm256_setzero_si256())) << (16 * v);
         }
 #else
         for (std::size_t v = 0; v < count; ++v) {
-            const Vector m = least(v);
+            const Vector m = largest(v);
             std::uint64_t negative = 0, zero = 0;
             hn::StoreMaskBits(w, hn::Lt(m, hn::Zero(w)), reinterpret_cast<std::uint8_t*>(&negative));
             hn::StoreMaskBits(w, hn::Eq(m, hn::Zero(w)), reinterpret_cast<std::uint8_t*>(&zero));
-            apart |= negative << (v * lanes);
+            inside |= negative << (v * lanes);
             touching |= zero << (v * lanes);
         }
 #endif
@@ -203,14 +199,6 @@ class FineMatcher {
         return hits;
     }
 
-    static HWY_INLINE Vector spread(std::uint32_t twice) {
-#if HWY_TARGET == HWY_SCALAR
-        return hn::Set(W(), static_cast<std::int16_t>(twice));
-#else
-        return hn::BitCast(W(), hn::Set(hn::ScalableTag<std::uint32_t>(), twice));
-#endif
-    }
-
     void order() {
         order_pairs(out_, ordered_to_);
         ordered_to_ = out_.size();
@@ -218,7 +206,6 @@ class FineMatcher {
 
     HWY_ALIGN std::uint16_t column_[2 * D][padded] = {};
     HWY_ALIGN Lane<T> id_[padded] = {};
-    HWY_ALIGN std::uint32_t home_[2 * D][fine_group];
     const GridView<D, T> grid_;
     PairBuffer& out_;
     std::size_t ordered_to_;  // pairs before this one have the smaller id first
@@ -242,11 +229,21 @@ HWY_INLINE T largest_of(const T* values, std::uint32_t count) {
     return hn::GetLane(hn::MaxOfLanes(d, most));
 }
 
+// So many homes that their candidates usually fit into one block of 64.
+template <int D, class T>
+std::uint32_t homes_at_once(const GridView<D, T>& grid) {
+    constexpr double candidates = 58;  // as many as were measured to be best, for equal cubes and sizes of 1 to 12
+    const double per_cell =
+        static_cast<double>(grid.size) * grid.shape.axis[0].reach / static_cast<double>(grid.shape.cells());
+    const double rows = D == 3 ? 4.5 : 1.5;
+    return static_cast<std::uint32_t>(std::clamp(candidates / rows - 2 * per_cell, 4.0, double(fine_group)));
+}
+
 template <int D, class T>
 std::uint64_t FinePairsWithin(const GridView<D, T>& grid, std::uint32_t row_begin, std::uint32_t row_end,
                               PairBuffer& out) {
     FineMatcher<D, T> matcher(grid, out);
-    const std::uint32_t bins = grid.shape.bins();
+    const std::uint32_t bins = grid.shape.bins(), most = homes_at_once(grid);
     const Axis<T>& x = grid.shape.axis[0];
     for (std::uint32_t row = row_begin; row < row_end; ++row) {
         const std::uint32_t* const own = grid.start + std::size_t{row} * bins;
@@ -254,8 +251,11 @@ std::uint64_t FinePairsWithin(const GridView<D, T>& grid, std::uint32_t row_begi
         if (a == e) continue;
         std::uint32_t next[4] = {};
         const std::uint32_t following = following_rows(grid.shape, row, next);
-        for (std::uint32_t g = a; g < e; g += fine_group) {
-            const std::uint32_t count = std::min(fine_group, e - g);
+        const std::uint32_t groups = (e - a + most - 1) / most;
+        std::uint32_t left = groups;
+        for (std::uint32_t g = a, count; g < e; g += count) {
+            count = (e - g + left - 1) / left;  // even shares
+            --left;
             const std::int32_t last = x.cell(largest_of(grid.hi[0] + g, count));
             const std::int32_t first = std::max(0, x.cell(grid.lo[0][g]) - x.reach);
             matcher.begin(g, count, last + 1 - first <= grid.longest);

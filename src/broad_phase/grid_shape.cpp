@@ -9,7 +9,7 @@ namespace {
 
 // Records of one slab should fit into the second level cache beside their bin counters.
 constexpr std::size_t records_per_slab = 8192;
-constexpr std::size_t max_slabs = 256;
+constexpr std::size_t max_slabs = 1024;  // the open buffers of the partition stay in the second level cache too
 constexpr double largest_count = 1 << 22;
 
 }  // namespace

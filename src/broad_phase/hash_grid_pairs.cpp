@@ -80,8 +80,8 @@ void HashGridHierarchy<D, T>::Impl::run(const Job& job, broad_phase::PairBuffer&
     if (job.home == job.grid) {
         const auto view = grids[job.home].view();
         const auto begin = static_cast<std::uint32_t>(job.begin), end = static_cast<std::uint32_t>(job.end);
-        tests += view.fine[0] ? broad_phase::fine_pairs_within(view, begin, end, out)
-                              : broad_phase::pairs_within(view, begin, end, out);
+        tests += view.fine ? broad_phase::fine_pairs_within(view, begin, end, out)
+                           : broad_phase::pairs_within(view, begin, end, out);
     } else
         tests +=
             broad_phase::pairs_between(grids[job.home].view(), job.begin, job.end, grids[job.grid].view(), true, out);
@@ -219,6 +219,9 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
             for (const auto& job : jobs) {
                 s.run(job, buffer);
                 base::check_in(s.options.watch, ++done, jobs.size());
+                // As if the rest were like the first eighth; a wrong guess costs a copy, or room that is never touched.
+                if (done == jobs.size() / 8)
+                    buffer.expect(std::min({buffer.size() / done * jobs.size() * 17 / 16, 8 * s.sorted, limit}));
                 if (buffer.size() + dropped > limit) {
                     dropped += buffer.size();
                     buffer.cut(0);

@@ -26,37 +26,68 @@ KeptPairs<D, T>::KeptPairs(const KeptPairsOptions& options) : options_(options),
 template <int D, class T>
 std::uint32_t KeptPairs<D, T>::insert(std::span<const Box<D, T>> boxes) {
     cells::check_boxes(boxes, options_.executor);
-    cells::check_count(boxes_.size() + boxes.size());
-    const auto first = static_cast<std::uint32_t>(boxes_.size());
-    boxes_.insert(boxes_.end(), boxes.begin(), boxes.end());
+    cells::check_count(placed_.size() + boxes.size());
+    const auto first = static_cast<std::uint32_t>(placed_.size());
+    placed_.insert(placed_.end(), boxes.begin(), boxes.end());
+    for (std::size_t i = first; i < placed_.size(); ++i) {
+        place_.push_back(static_cast<std::uint32_t>(i));
+        index_.push_back(static_cast<std::uint32_t>(i));
+    }
     rebuild({});
     return first;
 }
 
 template <int D, class T>
 void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities) {
-    cells::check_slots(boxes.size(), boxes_.size());
+    cells::check_slots(boxes.size(), placed_.size());
     if (!velocities.empty() && velocities.size() != boxes.size())
         throw Error(ErrorKind::bad_shape, "expected one velocity per box", {.field = "velocities"});
-    leavers_.clear();
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-        bool inside = true;  // and then it is a legal box
-        for (int k = 0; k < D; ++k)
-            inside &= (fat_[i].lo[k] <= boxes[i].lo[k]) & (boxes[i].lo[k] <= boxes[i].hi[k]) &
-                      (boxes[i].hi[k] <= fat_[i].hi[k]);
-        if (!inside) leavers_.push_back(static_cast<std::uint32_t>(i));
-    }
+    find_leavers(boxes);
     for (const std::uint32_t i : leavers_) cells::check_box(boxes[i], i);
-    boxes_.assign(boxes.begin(), boxes.end());
+    for (std::size_t i = 0; i < boxes.size(); ++i) placed_[place_[i]] = boxes[i];
     if (leavers_.size() > boxes.size() / replaced_at_most)
         rebuild(velocities);
     else if (!leavers_.empty())
         replace(velocities);
 }
 
+// What lies in its fat box and is not turned inside out is a legal box. Most do: blocks of boxes are compared as plain
+// numbers, lower corners as they are and upper corners negated, and looked at one by one only if something is wrong.
+template <int D, class T>
+void KeptPairs<D, T>::find_leavers(std::span<const Box<D, T>> boxes) {
+    constexpr std::size_t block = 16, numbers = block * 2 * D;
+    static_assert(sizeof(Box<D, T>) == 2 * D * sizeof(T));
+    T sign[numbers];
+    int upper[numbers];
+    for (std::size_t j = 0; j < numbers; ++j) {
+        upper[j] = j % (2 * D) >= D;
+        sign[j] = upper[j] ? T{-1} : T{1};
+    }
+    leavers_.clear();
+    const auto look = [&](std::size_t i) {
+        bool inside = true;
+        for (int k = 0; k < D; ++k)
+            inside &= (fat_[i].lo[k] <= boxes[i].lo[k]) & (boxes[i].lo[k] <= boxes[i].hi[k]) &
+                      (boxes[i].hi[k] <= fat_[i].hi[k]);
+        if (!inside) leavers_.push_back(static_cast<std::uint32_t>(i));
+    };
+    std::size_t i = 0;
+    for (; i + block < boxes.size(); i += block) {  // one box more is read
+        const T* const now = &boxes[i].lo[0];
+        const T* const fat = &fat_[i].lo[0];
+        int inside = 1;
+        for (std::size_t j = 0; j < numbers; ++j)
+            inside &= (sign[j] * fat[j] <= sign[j] * now[j]) & (upper[j] | (now[j] <= now[j + D]));
+        if (inside) [[likely]]
+            continue;
+        for (std::size_t k = i; k < i + block; ++k) look(k);
+    }
+    for (; i < boxes.size(); ++i) look(i);
+}
+
 template <int D, class T>
 void KeptPairs<D, T>::fatten(std::size_t i, std::span<const Vec<D, T>> velocities) {
-    const Box<D, T>& box = boxes_[i];
+    const Box<D, T>& box = placed_[place_[i]];
     T shortest = box.hi[0] - box.lo[0];
     for (int k = 1; k < D; ++k) shortest = std::min(shortest, box.hi[k] - box.lo[k]);
     T margin = T(options_.least);
@@ -70,25 +101,53 @@ void KeptPairs<D, T>::fatten(std::size_t i, std::span<const Vec<D, T>> velocitie
 
 template <int D, class T>
 void KeptPairs<D, T>::rebuild(std::span<const Vec<D, T>> velocities) {
-    const bool resized = fat_.size() != boxes_.size();
-    fat_.resize(boxes_.size());
-    left_.assign(boxes_.size(), 0);
-    for (std::size_t i = 0; i < boxes_.size(); ++i) fatten(i, velocities);
+    const bool resized = fat_.size() != placed_.size();
+    fat_.resize(placed_.size());
+    left_.assign(placed_.size(), 0);
+    for (std::size_t i = 0; i < placed_.size(); ++i) fatten(i, velocities);
     if (resized) {
         grid_.clear();
         grid_.insert(std::span<const Box<D, T>>(fat_));
     } else {
         grid_.update(std::span<const Box<D, T>>(fat_));
     }
-    grid_.find_pairs(candidates_);
+    grid_.find_pairs(fat_pairs_);
+    place_anew(fat_pairs_);
     ++rebuilds_;
+}
+
+// The hierarchy names pairs cell by cell: boxes get their places as they are named first.
+template <int D, class T>
+void KeptPairs<D, T>::place_anew(std::span<const Pair> pairs) {
+    constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    const std::size_t n = placed_.size();
+    std::vector<Box<D, T>> before(n);
+    before.swap(placed_);
+    std::vector<std::uint32_t> old(n);
+    old.swap(place_);
+    place_.assign(n, none);
+    std::uint32_t next = 0;
+    const auto place = [&](std::uint32_t i) {
+        if (place_[i] == none) {
+            placed_[next] = before[old[i]];
+            index_[next] = i;
+            place_[i] = next++;
+        }
+        return place_[i];
+    };
+    candidates_.resize(pairs.size());
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        const std::uint32_t a = place(pairs[k].first);
+        candidates_[k] = {a, place(pairs[k].second)};
+    }
+    for (std::uint32_t i = 0; i < n; ++i) place(i);
 }
 
 // New fat boxes and pairs for the leavers alone.
 template <int D, class T>
 void KeptPairs<D, T>::replace(std::span<const Vec<D, T>> velocities) {
     for (const std::uint32_t i : leavers_) {
-        left_[i] = 1;
+        left_[place_[i]] = 1;
         fatten(i, velocities);
         grid_.move(grid_.id(i), fat_[i]);
     }
@@ -101,9 +160,9 @@ void KeptPairs<D, T>::replace(std::span<const Vec<D, T>> velocities) {
     for (const std::uint32_t i : leavers_) {
         grid_.find(fat_[i], found_);
         for (const std::uint32_t j : found_)
-            if (j != i && (left_[j] == 0 || i < j)) candidates_.push_back({std::min(i, j), std::max(i, j)});
+            if (j != i && (left_[place_[j]] == 0 || i < j)) candidates_.push_back({place_[i], place_[j]});
     }
-    for (const std::uint32_t i : leavers_) left_[i] = 0;
+    for (const std::uint32_t i : leavers_) left_[place_[i]] = 0;
 }
 
 template <int D, class T>
@@ -111,10 +170,11 @@ void KeptPairs<D, T>::find_pairs(std::vector<Pair>& out) const {
     out.resize(candidates_.size());
     std::size_t n = 0;
     for (const Pair& p : candidates_) {  // written without a branch: hits come in no order
-        const Box<D, T>&a = boxes_[p.first], &b = boxes_[p.second];
+        const Box<D, T>&a = placed_[p.first], &b = placed_[p.second];
         bool hit = true;
         for (int k = 0; k < D; ++k) hit &= (a.lo[k] <= b.hi[k]) & (b.lo[k] <= a.hi[k]);
-        out[n] = p;
+        const std::uint32_t i = index_[p.first], j = index_[p.second];
+        out[n] = {std::min(i, j), std::max(i, j)};
         n += hit;
     }
     out.resize(n);

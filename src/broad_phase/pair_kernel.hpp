@@ -33,6 +33,10 @@ class PairBuffer {
     void set_end(const Pair* end) { size_ = static_cast<std::size_t>(end - target_->data()); }
     [[nodiscard]] Pair* data() { return target_->data(); }
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// Room for so many pairs in all, to be touched when they are written: growing step by step would copy.
+    void expect(std::size_t size) {
+        if (size > target_->capacity()) target_->reserve(size);
+    }
     /// Forgets the pairs from the first `size` on.
     void cut(std::size_t size) { size_ = size; }
 

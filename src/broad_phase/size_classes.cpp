@@ -147,7 +147,9 @@ std::vector<SizeClass<D, T>> shapes_of(std::span<const Box<D, T>> sample, std::s
             // rounded coordinates, lie on both sides of 1.
             key[k] = size > 0 ? exponent(size * T(1.37)) >> 1 : std::numeric_limits<int>::min();
         }
-        if (last == by_shape.end() || last->first != key) last = by_shape.try_emplace(key).first;
+        bool same = last != by_shape.end();
+        for (int k = 0; same && k < D; ++k) same = last->first[k] == key[k];
+        if (!same) last = by_shape.try_emplace(key).first;
         SizeClass<D, T>& shape = last->second;
         include(shape.demand, sample[i], shape.members.empty());
         shape.members.push_back(i);

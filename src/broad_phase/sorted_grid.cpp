@@ -11,7 +11,8 @@
 namespace quadrat::broad_phase {
 namespace {
 
-constexpr std::size_t piece = 32;      // records taken apart between two requests for memory
+constexpr std::size_t piece = 128;  // records taken apart between two requests for memory
+constexpr std::size_t read_ahead = 64;
 constexpr std::size_t in_cache = 512;  // where there is nothing to ask for
 
 // Asks for the records of a slab, a few lines at a time, while another slab is worked on.
@@ -96,7 +97,8 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
         lo_[k].resize_discard(total);
         hi_[k].resize_discard(total);
     }
-    id_.resize_discard(total);
+    size_ = total;
+    id_.resize_discard(total + read_ahead);  // copied by vectors of 16-bit lanes
     if (filtered_) {
         group_.resize_discard(total);
         mask_.resize_discard(total);
@@ -106,7 +108,9 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
     has_fine_ = !filtered_ && !shape.wrapped() && shape.cells() > 1;
     if (has_fine_) {
         fine_grid_ = make_fine(shape, total);
-        for (auto& column : fine_) column.resize_discard(total);
+        // Whole vectors are read behind the last one; not a power of two apart.
+        fine_stride_ = (total + 127) / 64 * 64 + 32;
+        fine_.resize_discard(2 * D * fine_stride_);
     }
     const std::uint32_t bins = shape.bins();
     start_.resize_discard(shape.cells() + 1);
@@ -180,15 +184,22 @@ void SortedGrid<D, T>::make_fine_columns(std::size_t first, std::size_t n) {
         lo[k] = lo_[k].data() + first;
         hi[k] = hi_[k].data() + first;
     }
-    for (int c = 0; c < 2 * D; ++c) column[c] = fine_[c].data() + first;
+    for (int c = 0; c < 2 * D; ++c) column[c] = fine_.data() + static_cast<std::size_t>(c) * fine_stride_ + first;
     fine_columns<D, T>(fine_grid_, lo, hi, n, column);
 }
 
 template <int D, class T>
 GridView<D, T> SortedGrid<D, T>::view() const {
-    GridView<D, T> view{shape_, {}, {}, id_.data(), start_.data(), {}, id_.size(), {}, fine_grid_.longest};
-    if (has_fine_)
-        for (int c = 0; c < 2 * D; ++c) view.fine[c] = fine_[c].data();
+    GridView<D, T> view{shape_,
+                        {},
+                        {},
+                        id_.data(),
+                        start_.data(),
+                        {},
+                        size_,
+                        has_fine_ ? fine_.data() : nullptr,
+                        fine_stride_,
+                        fine_grid_.longest};
     for (int k = 0; k < D; ++k) {
         view.lo[k] = lo_[k].data();
         view.hi[k] = hi_[k].data();
@@ -199,9 +210,8 @@ GridView<D, T> SortedGrid<D, T>::view() const {
 
 template <int D, class T>
 std::size_t SortedGrid<D, T>::bytes() const {
-    std::size_t sum = id_.bytes() + group_.bytes() + mask_.bytes() + start_.bytes();
+    std::size_t sum = id_.bytes() + group_.bytes() + mask_.bytes() + start_.bytes() + fine_.bytes();
     for (int k = 0; k < D; ++k) sum += lo_[k].bytes() + hi_[k].bytes();
-    for (const auto& column : fine_) sum += column.bytes();
     return sum;
 }
 

@@ -115,8 +115,9 @@ struct GridView {
     const std::uint32_t* start;  ///< of each bin; one past the last bin is the number of boxes
     FilterLanes<T> filter;
     std::size_t size;
-    const std::uint16_t* fine[2 * D];  ///< columns of fine_columns, or null
-    std::int32_t longest;              ///< of FineGrid
+    const std::uint16_t* fine;  ///< columns of fine_columns, fine_stride apart, or null
+    std::size_t fine_stride;
+    std::int32_t longest;  ///< of FineGrid
 };
 
 template <int D, class T>
@@ -128,20 +129,22 @@ class SortedGrid {
                const std::uint32_t (*filters)[2], Executor* executor);
 
     [[nodiscard]] GridView<D, T> view() const;
-    [[nodiscard]] std::size_t size() const { return id_.size(); }
+    [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] std::size_t bytes() const;
 
   private:
     void make_fine_columns(std::size_t first, std::size_t n);
 
     GridShape<D, T> shape_;
+    std::size_t size_ = 0;
     base::Array<T> lo_[D];
     base::Array<T> hi_[D];
     base::Array<Lane<T>> id_;
     base::Array<Lane<T>> group_;
     base::Array<Lane<T>> mask_;
     base::Array<std::uint32_t> start_;
-    base::Array<std::uint16_t> fine_[2 * D];
+    base::Array<std::uint16_t> fine_;  // all columns
+    std::size_t fine_stride_ = 0;
     FineGrid<D, T> fine_grid_;
     struct Scratch {
         base::Array<Record<D, T>> sorted;  // the records of one slab

@@ -43,25 +43,35 @@ class KeptPairs {
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
         for (const Pair& p : candidates_)
-            if (overlap(boxes_[p.first], boxes_[p.second])) fn(p);
+            if (overlap(placed_[p.first], placed_[p.second])) fn(pair_of(p));
     }
-    [[nodiscard]] std::size_t size() const { return boxes_.size(); }
+    [[nodiscard]] std::size_t size() const { return placed_.size(); }
 
     /// How often all fat pairs were found anew.
     [[nodiscard]] std::size_t rebuilds() const { return rebuilds_; }
     [[nodiscard]] std::size_t candidates() const { return candidates_.size(); }
 
   private:
+    [[nodiscard]] Pair pair_of(const Pair& places) const {
+        const std::uint32_t a = index_[places.first], b = index_[places.second];
+        return a < b ? Pair{a, b} : Pair{b, a};
+    }
+    void find_leavers(std::span<const Box<D, T>> boxes);
+    void place_anew(std::span<const Pair> pairs);
     void fatten(std::size_t i, std::span<const Vec<D, T>> velocities);
     void rebuild(std::span<const Vec<D, T>> velocities);
     void replace(std::span<const Vec<D, T>> velocities);
 
     KeptPairsOptions options_;
     HashGridHierarchy<D, T> grid_;
-    std::vector<Box<D, T>> boxes_, fat_;
-    std::vector<Pair> candidates_;
+    // Boxes lie in the order in which the candidates name them, so that testing these walks through memory.
+    std::vector<Box<D, T>> placed_;
+    std::vector<std::uint32_t> place_, index_;    // of a box, by its number; and back
+    std::vector<Box<D, T>> fat_;                  // by number
+    std::vector<Pair> candidates_;                // of places
     std::vector<std::uint32_t> leavers_, found_;  // scratch of a step
-    std::vector<std::uint8_t> left_;              // per box: it is one of the leavers
+    std::vector<Pair> fat_pairs_;
+    std::vector<std::uint8_t> left_;  // by place: it is one of the leavers
     std::size_t rebuilds_ = 0;
 };
 
