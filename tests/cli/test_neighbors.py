@@ -132,6 +132,26 @@ class Neighbors(CommandLine):
         result = self.json("neighbors", "x.npy", "--k", 5, "--radius", 0.2)
         self.assertEqual(result["pairs"], int(np.minimum(5, (square <= 0.2 * 0.2).sum(1)).sum()))
 
+    def test_nearest_in_a_periodic_box(self):
+        x = self.random.random((300, 3))
+        self.save("x.npy", x)
+        d = x[None] - x[:, None]
+        d -= np.round(d)
+        square = (d**2).sum(2)
+        np.fill_diagonal(square, np.inf)
+        nearest = np.argsort(square, axis=1)[:, :6]
+        self.json("neighbors", "x.npy", "--k", 6, "--periodic", "1,1,1", "--out", "n", "--distances")
+        offsets, indices = self.load("n")
+        np.testing.assert_array_equal(np.diff(offsets), 6)
+        np.testing.assert_array_equal(indices.reshape(300, 6), nearest)
+        found = np.load(self.path("n.distances.npy")).reshape(300, 6)
+        np.testing.assert_allclose(found, np.sqrt(np.take_along_axis(square, nearest, 1)), rtol=1e-9)
+        # More than there are points: images of the same one.
+        self.save("two.npy", x[:2])
+        result = self.json("neighbors", "two.npy", "--k", 9, "--periodic", "1,1,1")
+        self.assertEqual(result["pairs"], 18)
+        self.fails(2, "neighbors", "x.npy", "--k", 6, "--half", says="--k goes with")
+
     def test_nothing_is_a_valid_input(self):
         for points in (np.zeros((0, 3), np.float32), np.zeros((0, 2))):
             self.save("x.npy", points)

@@ -6,4 +6,4 @@ mkdir -p "$2"
 "$1/bench/papers/ci/paper_ci_search" "$2"
 "$1/bench/papers/ci/paper_ci_whole_step" "$2/table1.csv"
 cat "$2/table1.csv"
-python3 "$here/plot.py" "$2" || echo "no plot: matplotlib is missing" >&2
+/usr/bin/python3 "$here/plot.py" "$2" || echo "no plot: matplotlib is missing" >&2

@@ -1,4 +1,5 @@
-"""scipy's cKDTree on the points that rivals.cpp saved; appends to the JSON file. Usage: scipy_rival.py OUT.json PREFIX"""
+"""scipy's cKDTree on the points that rivals.cpp saved; appends a line of JSON per scene. It searches in float64, so what
+it gives is brought to the predicate of float32 afterwards, untimed. Usage: scipy_rival.py OUT.jsonl PREFIX"""
 import glob
 import json
 import sys
@@ -7,17 +8,49 @@ import time
 import numpy as np
 from scipy.spatial import cKDTree
 
+
+def checksum(i, j):
+    z = (i.astype(np.uint64) << np.uint64(32) | j.astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return int((z ^ z >> np.uint64(31)).sum(dtype=np.uint64))
+
+
+def exact(points, lists, r):
+    """Entries and checksum of the neighbours among the candidates, a block of rows at a time."""
+    entries, total = 0, 0
+    for begin in range(0, len(points), 100000):
+        block = lists[begin:begin + 100000]
+        i = np.repeat(np.arange(begin, begin + len(block)), [len(b) for b in block])
+        j = np.concatenate([np.asarray(b, np.int64) for b in block])
+        d = points[j] - points[i]
+        near = (d[:, 0] * d[:, 0] + d[:, 1] * d[:, 1] + d[:, 2] * d[:, 2] <= r * r) & (i != j)
+        entries += int(near.sum())
+        total += checksum(i[near], j[near])
+    return entries, f"{total % 2**64:016x}"
+
+
 path, prefix = sys.argv[1:3]
-rows = json.load(open(path))
-known = {r["scene"]: r for r in rows if r["method"] == "quadrat"}
+out = open(path, "a")
+
+
+def report(scene, ms, entries, digits):
+    out.write(json.dumps({"scene": scene, "method": "scipy", "ms": ms, "entries": entries, "checksum": digits}) + "\n")
+    out.flush()
+
+
 for name in sorted(glob.glob(prefix + "*.f32")):
     scene, radius = name[len(prefix):-4].rsplit("_", 1)
     points = np.fromfile(name, np.float32).reshape(-1, 3)
+    r = np.float32(radius)
     start = time.perf_counter()
     tree = cKDTree(points)
-    lists = tree.query_ball_point(points, float(radius), workers=1, return_sorted=False)
+    lists = tree.query_ball_point(points, float(r) * (1 + 1e-6), workers=1, return_sorted=False)
     ms = 1000 * (time.perf_counter() - start)
-    entries = sum(map(len, lists)) - len(points)
-    rows.append({"scene": scene, "method": "scipy", "ms": ms, "entries": entries})
-    print(f"| {scene} | scipy (float64) | {ms:.1f} | {entries} | {'equal' if entries == known[scene]['entries'] else 'rounded otherwise'} |")
-json.dump(rows, open(path, "w"), indent=1)
+    report(scene, ms, *exact(points, lists, r))
+    if scene == "W2":
+        start = time.perf_counter()
+        _, nearest = cKDTree(points).query(points, 17, workers=1)
+        ms = 1000 * (time.perf_counter() - start)
+        i, j = np.repeat(np.arange(len(points)), 16), nearest[:, 1:].ravel()
+        report("W2-k16", ms, len(j), f"{checksum(i, j):016x}")
