@@ -6,6 +6,7 @@
 #include "base/simd.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
+#include "support/scale.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -129,7 +130,7 @@ TYPED_TEST(FineCoordinates, RowsMayBeLongAndEmpty) {
 TYPED_TEST(FineCoordinates, BoxesBeyondTheBorderAreComparedExactly) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> world(base::BoxScene::equal, 20'000);
+    base::MovingBoxes<D, T> world(base::BoxScene::equal, test::scaled(20'000, 3000));
     std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
     base::SplitMix random(13);
     for (std::size_t i = 1; i < boxes.size(); i += 64)

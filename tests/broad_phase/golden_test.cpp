@@ -2,6 +2,7 @@
 // for every compiler, since the constants below are.
 #include "base/scenes.hpp"
 #include "base/simd.hpp"
+#include "support/scale.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -54,7 +55,10 @@ std::uint64_t all_kinds(Executor* executor = nullptr) {
 
 template <template <int, class> class Structure>
 void check(std::uint64_t golden) {
-    EXPECT_EQ(all_kinds<Structure>(), golden) << "if the order was changed on purpose, put this value into the test";
+    if (test::kWhole) {
+        EXPECT_EQ(all_kinds<Structure>(), golden)
+            << "if the order was changed on purpose, put this value into the test";
+    }
     ThreadExecutor seven(7);
     EXPECT_EQ(all_kinds<Structure>(&seven), golden) << "7 threads";
 }
@@ -62,6 +66,7 @@ void check(std::uint64_t golden) {
 template <template <int, class> class Structure>
 void check_targets(std::uint64_t golden) {
     check<Structure>(golden);
+    if (!test::kWhole) return;
     ThreadExecutor two(2);
     EXPECT_EQ(all_kinds<Structure>(&two), golden) << "2 threads";
     base::for_each_simd_target([&] { EXPECT_EQ(all_kinds<Structure>(), golden) << "SIMD target"; });

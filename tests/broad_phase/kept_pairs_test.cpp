@@ -1,5 +1,6 @@
 #include "base/scenes.hpp"
 #include "support/compare.hpp"
+#include "support/scale.hpp"
 
 #include <quadrat/broad_phase/kept_pairs.hpp>
 #include <quadrat/broad_phase/pair_tracker.hpp>
@@ -23,7 +24,7 @@ TEST(KeptPairs, AreThePairsOfEveryStep) {
     kept.insert(world.boxes());
     BruteForce<3, float> oracle;
     std::vector<Pair> expected, pairs;
-    for (int step = 0; step < 60; ++step) {
+    for (int step = 0; step < test::scaled(60, 12); ++step) {
         oracle.build(world.boxes());
         oracle.find_pairs(expected);
         kept.find_pairs(pairs);

@@ -6,6 +6,7 @@
 #include "base/scenes.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
+#include "support/scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -429,11 +430,7 @@ TEST(Limits, CoincidentPointsAreCountedButNotStored) {
 
 TEST(Limits, AHundredThousandPointsAtOnePlace) {
     // The list would take 40 GB. Counts and streams work; storing is refused after a small part of what is allowed.
-#ifdef NDEBUG
-    constexpr std::uint64_t n = 100000;
-#else
-    constexpr std::uint64_t n = 20000;
-#endif
+    constexpr std::uint64_t n = test::scaled(100'000u, 20'000u);
     const std::vector<Vec3f> points(n, Vec3f{{1, 2, 3}});
     CellIndex<3, float> index({.radius = 0.1f, .max_bytes = 1'000'000'000});
     index.build(points);
