@@ -2,6 +2,8 @@
 
 #include <quadrat/error.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -61,13 +63,14 @@ VoxelSource from_png(const SourceOptions& options) {
     const io::Image image = io::read_png(options.input);
     std::vector<int> background;
     for (std::size_t at = 0; at < options.background.size();) {
-        std::size_t used = 0;
-        try {
-            background.push_back(std::stoi(options.background.substr(at), &used));
-        } catch (const std::exception&) {
+        const std::size_t comma = std::min(options.background.find(',', at), options.background.size());
+        int value = -1;
+        const char* end = options.background.data() + comma;
+        const auto [stop, error] = std::from_chars(options.background.data() + at, end, value);
+        if (error != std::errc{} || stop != end || value < 0 || value > 255)
             throw UsageError("--background: expected numbers 0..255 like 255,255,255");
-        }
-        at += used + 1;
+        background.push_back(value);
+        at = comma + 1;
     }
     const bool alpha = image.channels == 2 || image.channels == 4;
     if (background.empty() && !alpha)

@@ -46,7 +46,7 @@ template <int D>
             {"channels", channels}};
 }
 
-/// The same as lines of text.
+/// The same as lines of text, the last one not ended.
 [[nodiscard]] inline std::string voxel_text(const Json& json) {
     std::string text;
     for (const auto& [key, value] : json.items()) {
@@ -56,8 +56,9 @@ template <int D>
                         std::to_string(c["components"].get<unsigned>()) + "\n";
             continue;
         }
-        text += key + ": " + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+        if (!value.is_null()) text += key + ": " + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
     }
+    if (!text.empty()) text.pop_back();
     return text;
 }
 

@@ -1,7 +1,9 @@
 """pack, unpack, lookup and info: values come back, bad input is named."""
 import os
+import struct
 import subprocess
 import unittest
+import zlib
 
 import numpy as np
 
@@ -172,6 +174,25 @@ class Voxels(CommandLine):
             mine = (0, 1, 2) if p[1] - p[0] <= 1 else (0, 2, 3)
             self.assertIn(tuple(c[:3]), [colors[k] for k in mine if near[k] == min(near[j] for j in mine)], p)
         np.testing.assert_array_equal(normal, np.tile(np.float32([0, 0, 1]), (64, 1)))
+
+    def test_pictures(self):
+        image = np.zeros((20, 30, 4), np.uint8)
+        image[5:9, 10:22] = self.random.integers(1, 256, (4, 12, 4))
+        rows = b"".join(b"\0" + row.tobytes() for row in image)
+        chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        png = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 30, 20, 8, 6, 0, 0, 0)) +
+               chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        self.write("a.png", png)
+        for words in ((), ("--background", "0,0,0,0")):
+            self.assertEqual(self.json("pack", "a.png", *words, "-o", "a.qvox")["entries"], 48)
+            self.json("unpack", "a.qvox", "-o", "a")
+            at, color = np.load(self.path("a.coordinates.npy")), np.load(self.path("a.color.npy"))
+            np.testing.assert_array_equal(color, image[at[:, 1], at[:, 0]])
+            self.assertEqual(color.any(axis=1).sum(), 48)
+        for wrong in ("0,0,0", "0,0,0,256", "0,0,0,-1", "0,0,0,x", "0,,0,0", "red"):
+            self.fails(2, "pack", "a.png", "--background=" + wrong, "-o", "x.qvox", says="--background")
+        self.write("cut.png", png[:70])
+        self.fails(1, "pack", "cut.png", "-o", "x.qvox", says="cut.png")
 
     def test_bench(self):
         for name in ("D1", "D5"):
