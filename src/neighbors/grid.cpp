@@ -1,6 +1,7 @@
 // Building the sorted points of CellIndex. Dense form: one pass cuts the points by row into parts that fit the
 // second-level cache, then each part is counting-sorted by (row, bin) on its own, with the table of cell starts as its
-// counters. Both passes are stable, so the order inside a cell is the order of the input for any number of threads.
+// counters; parts that are too long are cut once more. All passes are stable, so the order inside a cell is the order
+// of the input for any number of threads.
 #include "neighbors/grid.hpp"
 
 #include "base/parallel.hpp"
@@ -113,7 +114,6 @@ std::uint32_t Grid<D, T>::dense_row(const T* v) const {
 template <int D, class T>
 void Grid<D, T>::build(const Geometry<D, T>& geometry, std::span<const Vec<D, T>> points, Executor* executor) {
     geometry_ = geometry;
-    plain_ = true;
     const PointSource<D, T> source{points};
     geometry.dense ? build_dense(source, executor) : build_sorted(source);
 }
@@ -121,7 +121,6 @@ void Grid<D, T>::build(const Geometry<D, T>& geometry, std::span<const Vec<D, T>
 template <int D, class T>
 void Grid<D, T>::build(const Geometry<D, T>& geometry, std::span<const Record<D, T>> records, Executor* executor) {
     geometry_ = geometry;
-    plain_ = false;
     const RecordSource<D, T> source{records};
     geometry.dense ? build_dense(source, executor) : build_sorted(source);
 }
@@ -198,7 +197,7 @@ void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
     start_[0] = 0;
     base::run_tasks(executor, parts.count, [&](std::size_t p) {
         const std::uint32_t begin = part_begin[p], end = part_begin[p + 1];
-        sort_part(parts, p, begin, {records_.data() + begin, end - begin}, {});
+        sort_part(parts, p, begin, {records_.data() + begin, end - begin});
     });
     finish();
 }
@@ -214,21 +213,24 @@ typename Grid<D, T>::Parts Grid<D, T>::make_parts() const {
     return parts;
 }
 
-/// Sorts the records of part p, which are given in two pieces, to positions from `begin` on.
+/// Sorts the records of part p to positions from `begin` on.
 template <int D, class T>
 void Grid<D, T>::sort_part(const Parts& parts, std::size_t p, std::uint32_t begin,
-                           std::span<const Record<D, T>> records, std::span<const Record<D, T>> others) {
+                           std::span<const Record<D, T>> records) {
+    if (records.size() > 4 * part_size && parts.shift > 0) {
+        cut_part(parts, p, begin, records);
+        return;
+    }
     // Counters of cell c live in start_[c + 1]: begin of c while scattering, end of c, which is begin of c + 1,
     // afterwards.
-    const auto most = static_cast<std::uint32_t>(records.size());
-    const std::uint32_t count = most + static_cast<std::uint32_t>(others.size()), end = begin + count;
+    const auto count = static_cast<std::uint32_t>(records.size());
+    const std::uint32_t end = begin + count;
     const std::size_t first = (p << parts.shift) * parts.bins;
     const std::size_t last = std::min(parts.rows, (p + 1) << parts.shift) * parts.bins;
     std::uint32_t* const counter = start_.data() + 1;
     std::fill(counter + first, counter + last, 0u);
     base::Array<std::uint32_t> cell(count);
-    if (most > 0) find_cells<D, T>(geometry_, records.data(), most, cell.data());
-    if (!others.empty()) find_cells<D, T>(geometry_, others.data(), others.size(), cell.data() + most);
+    if (count > 0) find_cells<D, T>(geometry_, records.data(), count, cell.data());
     for (std::uint32_t i = 0; i < count; ++i) ++counter[cell[i]];
     std::uint32_t position = begin;
     for (std::size_t c = first; c < last; ++c) {
@@ -239,88 +241,36 @@ void Grid<D, T>::sort_part(const Parts& parts, std::size_t p, std::uint32_t begi
     std::uint32_t* const order = id_.data();
     for (std::uint32_t i = 0; i < count; ++i) order[counter[cell[i]]++] = i;
     for (std::uint32_t i = begin; i < end; ++i) {
-        const Record<D, T>& r = order[i] < most ? records[order[i]] : others[order[i] - most];
+        const Record<D, T>& r = records[order[i]];
         for (int k = 0; k < D; ++k) c_[k][i] = r.v[k];
         order[i] = r.id;
     }
 }
 
-/// Points of one cell by id, in part p.
+/// A part that is too long for the cache, cut once more.
 template <int D, class T>
-void Grid<D, T>::order_cells(const Parts& parts, std::size_t p) {
-    const std::size_t first = (p << parts.shift) * parts.bins;
-    const std::size_t last = std::min(parts.rows, (p + 1) << parts.shift) * parts.bins;
-    std::vector<Record<D, T>> several;
-    for (std::size_t c = first; c < last; ++c) {
-        const std::uint32_t begin = start_[c], end = start_[c + 1];
-        bool sorted = true;
-        for (std::uint32_t i = begin + 1; i < end; ++i) sorted = sorted && id_[i - 1] < id_[i];
-        if (sorted) [[likely]]
-            continue;
-        several.resize(end - begin);
-        for (std::uint32_t i = begin; i < end; ++i) {
-            for (int k = 0; k < D; ++k) several[i - begin].v[k] = c_[k][i];
-            several[i - begin].id = id_[i];
-        }
-        std::sort(several.begin(), several.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
-        for (std::uint32_t i = begin; i < end; ++i) {
-            for (int k = 0; k < D; ++k) c_[k][i] = several[i - begin].v[k];
-            id_[i] = several[i - begin].id;
-        }
+void Grid<D, T>::cut_part(const Parts& parts, std::size_t p, std::uint32_t begin,
+                          std::span<const Record<D, T>> records) {
+    Parts finer = parts;
+    while (finer.shift > 0 && records.size() >> (parts.shift - finer.shift) > part_size &&
+           std::size_t{1} << (parts.shift - finer.shift) < max_parts)
+        --finer.shift;
+    const unsigned down = parts.shift - finer.shift;
+    const std::size_t pieces = std::size_t{1} << down;
+    std::uint32_t at[max_parts + 1] = {};
+    base::Array<std::uint32_t> rows(records.size());
+    find_rows<D, T>(geometry_, records[0].v, record_stride<D, T>, records.size(), rows.data());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        rows[i] = (rows[i] >> finer.shift) & static_cast<std::uint32_t>(pieces - 1);
+        ++at[rows[i] + 1];
     }
-}
-
-template <int D, class T>
-bool Grid<D, T>::rebuild(std::span<const Vec<D, T>> points, Executor* executor) {
-    if (!geometry_.dense || !plain_ || points.size() != size_ || size_ == 0) return false;
-    const Parts parts = make_parts();
-    if (records_.size() != size_) records_.resize_discard(size_);
-    const auto begin_of = [&](std::size_t p) { return start_[std::min(parts.rows, p << parts.shift) * parts.bins]; };
-    struct Leaver {
-        std::uint32_t part;
-        Record<D, T> record;
-    };
-    std::vector<std::uint32_t> old_begin(parts.count + 1), stay(parts.count);
-    for (std::size_t p = 0; p <= parts.count; ++p) old_begin[p] = begin_of(p);
-    std::vector<std::vector<Leaver>> leavers(parts.count);
-    base::run_tasks(executor, parts.count, [&](std::size_t p) {
-        constexpr std::uint32_t ahead = 32;
-        Record<D, T> block[row_block];
-        std::uint32_t rows[row_block];
-        const std::uint32_t end = old_begin[p + 1];
-        Record<D, T>* to = records_.data() + old_begin[p];
-        for (std::uint32_t i = old_begin[p]; i < end; i += row_block) {
-            const std::uint32_t count = std::min<std::uint32_t>(row_block, end - i);
-            for (std::uint32_t k = 0; k < count; ++k) {
-                // What is read past the end of storage is some id, or the padding's 0.
-                __builtin_prefetch(points[id_[std::min(i + k + ahead, size_)]].v);
-                const std::uint32_t id = id_[i + k];
-                for (int axis = 0; axis < D; ++axis) block[k].v[axis] = points[id][axis];
-                block[k].id = id;
-            }
-            find_rows<D, T>(geometry_, block[0].v, record_stride<D, T>, count, rows);
-            for (std::uint32_t k = 0; k < count; ++k) {
-                if (rows[k] >> parts.shift == p) [[likely]]
-                    *to++ = block[k];
-                else
-                    leavers[p].push_back({rows[k] >> parts.shift, block[k]});
-            }
-        }
-        stay[p] = static_cast<std::uint32_t>(to - (records_.data() + old_begin[p]));
-    });
-    std::vector<std::vector<Record<D, T>>> arrivals(parts.count);
-    for (const auto& of_part : leavers)
-        for (const Leaver& l : of_part) arrivals[l.part].push_back(l.record);
-    std::vector<std::uint32_t> new_begin(parts.count + 1, 0);
-    for (std::size_t p = 0; p < parts.count; ++p)
-        new_begin[p + 1] = new_begin[p] + stay[p] + static_cast<std::uint32_t>(arrivals[p].size());
-    start_[0] = 0;
-    base::run_tasks(executor, parts.count, [&](std::size_t p) {
-        sort_part(parts, p, new_begin[p], {records_.data() + old_begin[p], stay[p]}, arrivals[p]);
-    });
-    base::run_tasks(executor, parts.count, [&](std::size_t p) { order_cells(parts, p); });
-    finish();
-    return true;
+    std::uint32_t first[max_parts + 1];
+    std::partial_sum(at, at + pieces + 1, first);
+    std::copy_n(first, pieces, at);
+    base::Array<Record<D, T>> cut(records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) cut[at[rows[i]]++] = records[i];
+    for (std::size_t k = 0; k < pieces && ((p << down) + k) << finer.shift < parts.rows; ++k)
+        sort_part(finer, (p << down) + k, begin + first[k], {cut.data() + first[k], first[k + 1] - first[k]});
 }
 
 template <int D, class T>

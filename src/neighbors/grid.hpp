@@ -84,10 +84,6 @@ class Grid {
     /// Sorts the points by (slab, row, bin, order given). All coordinates are finite; their number is below 2^32 - 1.
     void build(const Geometry<D, T>& geometry, std::span<const Vec<D, T>> points, Executor* executor);
     void build(const Geometry<D, T>& geometry, std::span<const Record<D, T>> records, Executor* executor);
-    /// build() of the same geometry and as many points, which have moved a little: takes them in the order of last
-    /// time, in which nearly all stay in their part of storage. The result is the same. False, and nothing done, where
-    /// the last build does not allow it.
-    bool rebuild(std::span<const Vec<D, T>> points, Executor* executor);
 
     [[nodiscard]] const Geometry<D, T>& geometry() const { return geometry_; }
     [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -118,15 +114,13 @@ class Grid {
         unsigned shift = 0;
     };
     [[nodiscard]] Parts make_parts() const;
-    void sort_part(const Parts& parts, std::size_t p, std::uint32_t begin, std::span<const Record<D, T>> records,
-                   std::span<const Record<D, T>> others);
-    void order_cells(const Parts& parts, std::size_t p);
+    void sort_part(const Parts& parts, std::size_t p, std::uint32_t begin, std::span<const Record<D, T>> records);
+    void cut_part(const Parts& parts, std::size_t p, std::uint32_t begin, std::span<const Record<D, T>> records);
     void finish();
     [[nodiscard]] std::uint32_t dense_row(const T* v) const;
 
     Geometry<D, T> geometry_;
     std::uint32_t size_ = 0;
-    bool plain_ = false;  ///< built from a plain array
     base::Array<T> c_[D];
     base::Array<std::uint32_t> id_;
     base::Array<std::uint32_t> start_;

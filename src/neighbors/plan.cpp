@@ -83,9 +83,15 @@ void find_ranges(const Batch<T>& batch, const Geometry<D, T>& geometry, const Ro
     }
 }
 
-#define QUADRAT_NEIGHBOR_PLANNER(name, D, T)          \
-    Planner<D, T> planner_##name() {                  \
-        return {find_boxes<D, T>, find_ranges<D, T>}; \
+/// Wide vectors have lanes to spare for candidates that are near few homes of a group.
+template <class T>
+constexpr unsigned most_homes() {
+    return HWY_LANES(T) * sizeof(T) >= 64 ? 16 : 12;
+}
+
+#define QUADRAT_NEIGHBOR_PLANNER(name, D, T)                           \
+    Planner<D, T> planner_##name() {                                   \
+        return {most_homes<T>(), find_boxes<D, T>, find_ranges<D, T>}; \
     }
 QUADRAT_NEIGHBOR_PLANNER(2f, 2, float)
 QUADRAT_NEIGHBOR_PLANNER(3f, 3, float)

@@ -37,6 +37,7 @@ struct BinRanges {
 
 template <int D, class T>
 struct Planner {
+    unsigned most_homes;  ///< in a group, at most max_group: more share the culling, fewer leave less to compare
     /// Fills lo and hi from the homes' coordinates; lanes without a group become copies of the first.
     void (*boxes)(Batch<T>&, const T* const* homes);
     /// For each row of a dense grid: the bins within reach of the boxes; from == to where the row is too far away.

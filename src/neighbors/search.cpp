@@ -41,8 +41,8 @@ constexpr std::uint32_t nobody[neighbors::max_group] = {
 struct ListTooLong {};
 
 /// Memory that all segments of a list may take. With a forecast it also gives up when a small part of it is used and
-/// the homes that are left, if they are like those before, would need several times the rest: hopeless lists are then
-/// counted, not stored up to the limit.
+/// the homes that are left, if they are like those before, would need clearly more than the rest: hopeless lists are
+/// then counted, not stored up to the limit.
 class Budget {
   public:
     static constexpr std::uint64_t unlimited = std::uint64_t{1} << 60;
@@ -54,7 +54,7 @@ class Budget {
         const std::uint64_t done = done_.fetch_add(homes, std::memory_order_relaxed) + homes;
         if (used > bytes_) throw ListTooLong{};
         if (forecast_ && used > bytes_ / 32 &&
-            static_cast<double>(used) * homes_ > 4 * static_cast<double>(bytes_) * static_cast<double>(done))
+            static_cast<double>(used) * homes_ > 1.5 * static_cast<double>(bytes_) * static_cast<double>(done))
             throw ListTooLong{};
     }
 

@@ -113,7 +113,7 @@ class Walk {
             const std::uint32_t past = geometry_.dense_cell(homes_.axis(0)[h], 0) + window_bins_;
             const std::uint32_t limit = std::min(end, past < bins ? home_start[past] : end);
             batch_.first[count] = h;
-            h += std::min<std::uint32_t>(group_size, limit - h);
+            h += std::min<std::uint32_t>(planner_.most_homes, limit - h);
             batch_.longest[count] = reach_.radii ? set_own_radii(batch_.first[count], h) : longest_;
             farthest = std::max(farthest, batch_.longest[count]);
         }
@@ -179,7 +179,7 @@ class Walk {
 
     /// Makes the group of homes from h on that lie within a window of x, and its box.
     unsigned take(std::uint32_t h, std::uint32_t end) {
-        const unsigned most = std::min<std::uint32_t>(group_size, end - h);
+        const unsigned most = std::min<std::uint32_t>(planner_.most_homes, end - h);
         const T* c[D];
         for (int k = 0; k < D; ++k) {
             c[k] = homes_.axis(k) + h;
@@ -313,7 +313,6 @@ class Walk {
         rows_.push_back(r);
     }
 
-    static constexpr unsigned group_size = max_group;
     static constexpr T group_length = 2;  // cells
 
     const Grid<D, T>& homes_;
@@ -323,7 +322,7 @@ class Walk {
     typename Grid<D, T>::Row row_{0, 0, 0};
     Scratch<T> scratch_;
     Group<T> group_{};
-    Planner<D, T> planner_ = vector_planner<D, T>();
+    const Planner<D, T> planner_ = vector_planner<D, T>();
     Batch<T> batch_;
     std::vector<Range> ranges_;  // one more than rows_
     std::vector<BinRanges> bin_ranges_;
