@@ -30,6 +30,7 @@ struct CollideOptions {
     double distance = 0;
     double tolerance = 1e-6;
     unsigned threads = 1;
+    std::uint64_t max_candidates = ContactOptions{}.max_candidates;
     bool no_self = false;
     bool json = false;
 };
@@ -230,7 +231,8 @@ void run_meshes(const CollideOptions& options) {
         find_contacts(meshes, {.min_distance = options.distance,
                                .tolerance = options.tolerance,
                                .scope = options.no_self ? ContactScope::between : ContactScope::all,
-                               .executor = executor.get()});
+                               .executor = executor.get(),
+                               .max_candidates = options.max_candidates});
     const double find = timer.lap();
     if (!options.out.empty()) write_contacts(options.out, list);
     if (!options.vertex_times.empty()) write_vertex_times(options.vertex_times, list);
@@ -271,7 +273,10 @@ void add_collide(CLI::App& app) {
     verb->add_option("--distance", options->distance, "contact is being this close or closer (default 0: touching)");
     verb->add_option("--tolerance", options->tolerance, "of the times, as a share of the step (default 1e-6)");
     verb->add_flag("--no-self", options->no_self, "only between the two meshes");
-    verb->add_option("--threads", options->threads, "0: one per processor (default 1)");
+    verb->add_option("--threads", options->threads, "0: one per processor (default 1)")->check(CLI::Range(0u, 1024u));
+    verb->add_option("--max-candidates", options->max_candidates, "refuse steps with more candidate pairs than this")
+        ->type_name("N")
+        ->capture_default_str();
     verb->add_option("-o,--out", options->out, "contacts, .csv or .json");
     verb->add_option("--vertex-times", options->vertex_times, "the first contact of each vertex, .csv");
     verb->add_flag("--json", options->json, "print one JSON object");
@@ -284,6 +289,8 @@ void add_collide(CLI::App& app) {
             throw UsageError("--kind: expected vertex-face, edge-edge or auto");
         if (!options->queries.empty()) {
             if (!options->meshes.empty()) throw UsageError("--queries takes no meshes");
+            if (!options->with.empty() || options->no_self || !options->vertex_times.empty())
+                throw UsageError("--queries takes no --with, --no-self or --vertex-times");
             run_queries(*options);
             return;
         }

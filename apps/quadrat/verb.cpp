@@ -16,6 +16,7 @@ void CommonOptions::add_to(CLI::App& verb, std::span<const char* const> methods)
     verb.add_option("--method", method, "one of: " + names)->type_name("NAME")->capture_default_str();
     verb.add_option("--threads", threads, "how many threads; 0: one per processor")
         ->type_name("N")
+        ->check(CLI::Range(0u, 1024u))
         ->capture_default_str();
     verb.add_flag("--json", json, "print one JSON object");
 }

@@ -16,8 +16,10 @@
 #include "ccd/vector.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -34,6 +36,25 @@ void check(const ContactOptions& options) {
     if (!(options.min_distance >= 0 && std::isfinite(options.min_distance)))
         throw Error(ErrorKind::bad_value, "must be finite and not negative", {.field = "min_distance"});
 }
+
+// Ends a search that became hopeless. Which part notices depends on the threads; that one does, and what it says, does
+// not.
+class CandidateLimit {
+  public:
+    explicit CandidateLimit(std::uint64_t limit) : limit_(limit) {}
+    [[nodiscard]] bool reached() const { return sum_.load(std::memory_order_relaxed) > limit_; }
+    void add(std::size_t candidates) {
+        if (sum_.fetch_add(candidates, std::memory_order_relaxed) + candidates > limit_)
+            throw Error(ErrorKind::too_large,
+                        "more than " + std::to_string(limit_) +
+                            " candidates: features move far against their size; shorten the step or raise this limit",
+                        {.field = "max_candidates"});
+    }
+
+  private:
+    std::uint64_t limit_;
+    std::atomic<std::uint64_t> sum_{0};
+};
 
 // One kind of query: the vertices of a candidate pair.
 struct Corners {
@@ -202,11 +223,16 @@ Candidates find_candidates(std::span<const MovingMesh> meshes, const ContactOpti
     const auto list = [&](std::size_t part) -> std::vector<Pair>& {
         return *lists[static_cast<std::size_t>(stream.kind(part))];
     };
+    CandidateLimit limit(options.max_candidates);
     // On one thread straight into the lists; otherwise each part on its own, joined in order.
     std::vector<std::vector<Pair>> own(base::thread_count(options.executor) > 1 ? stream.parts() : 0);
     base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
+        if (limit.reached()) return;
         std::vector<Pair>& to = own.empty() ? list(part) : own[part];
-        stream.run(part, [&](std::span<const Pair> pairs) { to.insert(to.end(), pairs.begin(), pairs.end()); });
+        stream.run(part, [&](std::span<const Pair> pairs) {
+            limit.add(pairs.size());
+            to.insert(to.end(), pairs.begin(), pairs.end());
+        });
     });
     for (std::size_t part = 0; part < own.size(); ++part) {
         std::vector<Pair>& to = list(part);
@@ -224,10 +250,13 @@ ContactList find_contacts(std::span<const MovingMesh> meshes, const ContactOptio
     CandidateStream stream(f, meshes, options);
     stream.prepare();
     ContactList list;
+    CandidateLimit limit(options.max_candidates);
     std::vector<std::vector<Hit>> hits(stream.parts());
     std::vector<ImpactStatistics> statistics(stream.parts());
     base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
+        if (limit.reached()) return;
         stream.run(part, [&](std::span<const Pair> pairs) {
+            limit.add(pairs.size());
             decide(f, stream.kind(part), pairs, options, hits[part], statistics[part]);
         });
     });

@@ -3,7 +3,10 @@
 #include <quadrat/error.hpp>
 
 #include <bit>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -173,7 +176,9 @@ std::vector<FileQuery> parse_queries(std::string_view text) {
 
 std::vector<FileQuery> read_query_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error(ErrorKind::cannot_read, "cannot read", {.file = path});
+    if (!in) throw Error(ErrorKind::cannot_read, std::string("cannot read: ") + std::strerror(errno), {.file = path});
+    if (std::filesystem::is_directory(path))  // opens, but cannot be read
+        throw Error(ErrorKind::cannot_read, "cannot read: Is a directory", {.file = path});
     const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     try {
         return parse_queries(text);

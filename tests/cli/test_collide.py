@@ -108,6 +108,23 @@ class Collide(CommandLine):
         self.assertEqual(len(table), 3)
         self.assertLessEqual(result["earliest"], 1 / (1e12 + 1))
 
+    def test_a_hopeless_step_is_refused(self):
+        # 400 triangles that all cross the whole scene: every box meets every other.
+        corners, faces = [], []
+        for i in range(400):
+            corners += [(i, 0, 0), (i + 1, 0, 0), (i, 1, 0)]
+            faces.append((3 * i, 3 * i + 1, 3 * i + 2))
+        self.write("near.obj", obj(corners, faces))
+        self.write("far.obj", obj([(1e12 * (-1) ** k, 1e12 * y + k, 1e12) for k, (x, y, z) in enumerate(corners)], faces))
+        self.fails(1, "collide", "near.obj", "far.obj", "--max-candidates", "1000", "--out", "c.csv",
+                   says=["max_candidates", "1000"])
+        self.assertGreater(self.json("collide", "near.obj", "far.obj")["candidates"], 1000)
+
+    def test_queries_that_are_no_file(self):
+        self.fails(1, "collide", "--queries", ".", says=["directory"])
+        self.fails(1, "collide", "--queries", "none.csv", says=["none.csv", "No such file"])
+        self.fails(2, "collide", "--queries", "none.csv", "--no-self", says=["--no-self"])
+
     def test_bad_meshes(self):
         self.falling()
         tri = [(0, 1, 2)]

@@ -48,10 +48,13 @@ struct ContactOptions {
     double tolerance = 1e-6;  ///< of the times, as a share of the step
     ContactScope scope = ContactScope::all;
     Executor* executor = nullptr;  ///< null: everything on the caller's thread
+    /// A step so long that everything crosses everything has as many candidates as pairs of features: more than this is
+    /// an error (too_large) and not an hour of work.
+    std::uint64_t max_candidates = 300'000'000;
 };
 
 struct Contact {
-    double time = 0;  ///< in [0, 1]: never late, early by at most the tolerance
+    double time = 0;  ///< in [0, 1]: never late; early by at most the tolerance (with min_distance: docs/ccd.md)
     ContactKind kind = ContactKind::vertex_face;
     std::array<std::uint32_t, 2> meshes = {};
     /// Vertex and face, or two edges, as positions in their meshes (edges: Candidates::edges), the first one in

@@ -21,7 +21,8 @@ struct Closest {
 };
 
 /// The closest points of a vertex and a face, or of two edges. In floating point: `first` and `second` are points of
-/// the features up to rounding, so the distance is never too small; it exceeds the true one by rounding only.
+/// the features up to rounding, so the distance is never too small; it exceeds the true one by rounding, and
+/// for edges that are nearly parallel by up to 1e-8 of their length. Finite points are the caller's care.
 [[nodiscard]] Closest closest_points(ImpactKind kind, const FourPoints& points);
 
 /// The closest points, or nothing if they are farther apart than max_distance.
