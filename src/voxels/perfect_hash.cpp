@@ -148,7 +148,8 @@ class Builder {
     }
 
     // Tries one shape with up to `seeds` seeds; the smallest seed that works wins, whatever the number of threads. A
-    // seed that fails far from the end ends the attempt: others would fail as well.
+    // seed that fails far from the end ends the attempt, as others would fail as well; not so in large sets, which have
+    // few evictions for their size.
     std::optional<Found> attempt(const Shape& shape, int seeds, std::uint64_t max_evictions,
                                  PerfectHashReport& report) const {
         auto trial = std::make_unique<Trial<D, E>>(positions_, shape);
@@ -162,7 +163,7 @@ class Builder {
                 Placement placement(trial->buckets(), trial->tags(),
                                     options_.seed + 0x51ED27u * (static_cast<std::size_t>(first) + k));
                 if (!placement.run(max_evictions, options_.watch)) {
-                    hopeless[k] = placement.unplaced() > 0.01;
+                    hopeless[k] = placement.unplaced() > 0.01 && positions_.size() <= 400000;
                     return;
                 }
                 Found now{nullptr, {placement.offsets().begin(), placement.offsets().end()}, placement.evictions()};
