@@ -95,7 +95,7 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
     const std::size_t total = begin[shape.slabs];
     for (int k = 0; k < D; ++k) {
         lo_[k].resize_discard(total);
-        hi_[k].resize_discard(total);
+        hi_[k].resize_discard(total + read_ahead);  // the fine kernel reads groups of boxes whole
     }
     size_ = total;
     id_.resize_discard(total + read_ahead);  // copied by vectors of 16-bit lanes
