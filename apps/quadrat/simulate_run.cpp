@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 #include "io/files.hpp"
 #include "simulate_film.hpp"
@@ -16,7 +17,7 @@
 namespace quadrat::cli {
 namespace {
 
-// Ctrl-C asks the run to end after the frame; a second one ends at once, as everywhere else.
+// Ctrl-C asks the run to end after the step; a second one ends at once, as everywhere else.
 volatile std::sig_atomic_t interrupted = 0;
 
 class Interrupts {
@@ -142,7 +143,7 @@ class Run {
     }
 
     void one_frame(std::uint64_t frame) {
-        if (frame > 0) simulation_->advance_to(time_of(frame));
+        if (frame > 0) simulation_->advance_to(time_of(frame), stop_);
         const Statistics statistics = simulation_->statistics();
         const Frame now = take_frame(*simulation_, view_, frame, time_of(frame));
         output_->write(now);
@@ -155,7 +156,8 @@ class Run {
                                                          .height = view_.height,
                                                          .samples = view_.samples,
                                                          .exposure = static_cast<float>(view_.exposure),
-                                                         .executor = executor_.get()}),
+                                                         .executor = executor_.get(),
+                                                         .watch = {.stop = stop_, .report = {}}}),
                                    view_.width, view_.height);
             pictures = timer.lap();
         }
@@ -239,7 +241,9 @@ class Run {
                        {"pictures in", rounded(pictures, "%.1f s")},
                        {"threads", std::to_string(executor_->threads())}};
         if (options_.output.pictures)
-            for (const auto& row : rows) facts.pictures.push_back(output_->picture_path(row.frame));
+            for (const auto& row : rows)  // an earlier part of the run may have been without
+                if (std::filesystem::exists(output_->picture_path(row.frame)))
+                    facts.pictures.push_back(output_->picture_path(row.frame));
         write_report(output_->path("report.html"), facts, rows);
         progress_.end();
         if (options_.json) {

@@ -1,4 +1,4 @@
-// Runs a cloth scene (scenes/cloth_*.json, scenes/tori*.json), tests every frame for triangles that cross with a test
+// Runs a cloth scene (bench/ccd/scenes), tests every frame for triangles that cross with a test
 // that shares nothing with the library's continuous one, and draws pictures of chosen frames.
 //   bench_cloth_scene SCENE.json DATA_DIR OUT_DIR [SECONDS] [FRAME...]
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>

@@ -55,6 +55,7 @@ struct Cloth::Impl {
     std::vector<Body> bodies;  // the cloth, then the obstacles
     std::vector<Vec3d> velocity;
     std::vector<double> inverse_mass;
+    std::vector<double> ease;  // of this step: the same with the load
     std::vector<Spring> springs;
     ClothStats stats;
 
@@ -146,7 +147,7 @@ struct Cloth::Impl {
         return false;
     }
 
-    double mobility(std::uint32_t mesh, std::uint32_t vertex) const { return mesh == 0 ? inverse_mass[vertex] : 0; }
+    double mobility(std::uint32_t mesh, std::uint32_t vertex) const { return mesh == 0 ? ease[vertex] : 0; }
 
     std::vector<Near> find_near() {
         const std::vector<MovingMesh> world = meshes();
@@ -206,8 +207,8 @@ struct Cloth::Impl {
         for (std::uint32_t iteration = 0; iteration < options.iterations; ++iteration) {
             for (std::size_t s = 0; s < springs.size(); ++s) {
                 const Spring& spring = springs[s];
-                const double wa = inverse_mass[spring.a];
-                const double wb = inverse_mass[spring.b];
+                const double wa = ease[spring.a];
+                const double wb = ease[spring.b];
                 const Vec3d d = x[spring.a] - x[spring.b];
                 const double length = norm(d);
                 if (wa + wb == 0 || !(length > 0)) continue;
@@ -234,8 +235,7 @@ struct Cloth::Impl {
                 const double hold = sliding > 0 ? std::min(1.0, options.friction * missing / sliding) : 0;
                 const Vec3d push = (missing / sum) * n.normal - (hold / sum) * slide;
                 for (int i = 0; i < 4; ++i)
-                    if (n.mesh[i] == 0)
-                        x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * inverse_mass[n.vertex[i]]) * push;
+                    if (n.mesh[i] == 0) x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * ease[n.vertex[i]]) * push;
             }
         }
     }
@@ -374,9 +374,13 @@ void Cloth::restore_obstacle(std::uint32_t obstacle, std::span<const Vec3d> posi
     b.now = b.next;
 }
 
-void Cloth::step() {
+void Cloth::step(std::span<const double> load) {
     Impl& m = *impl_;
     Body& cloth = m.bodies[0];
+    if (!load.empty() && load.size() != cloth.now.size())
+        throw Error(ErrorKind::bad_shape, "one load per vertex", {.index = load.size()});
+    m.ease = m.inverse_mass;
+    for (std::size_t v = 0; v < load.size(); ++v) m.ease[v] /= 1 + load[v];
     const double h = m.options.time_step;
     const double keep = std::exp(-m.options.damping * h);
     for (std::size_t v = 0; v < cloth.now.size(); ++v) {

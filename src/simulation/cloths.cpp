@@ -1,7 +1,9 @@
 // See cloths.hpp. The bodies of the scene and the walls of the domain become obstacles of each sheet.
 #include <quadrat/ccd/impact.hpp>
+#include <quadrat/ccd/proximity.hpp>
 #include <quadrat/error.hpp>
 
+#include "base/parallel.hpp"
 #include "simulation/cloths.hpp"
 
 #include <algorithm>
@@ -14,6 +16,7 @@ namespace quadrat::simulation {
 namespace {
 
 constexpr std::uint32_t none = 0xffffffffu;
+constexpr std::size_t grain = 2048;
 
 struct Surface {
     std::vector<Triangle> triangles;
@@ -73,12 +76,15 @@ std::vector<Vec3d> placed(const std::vector<Vec3d>& shape, const BodyPose& pose)
 
 }  // namespace
 
-void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, Executor* executor) {
+void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, double longest_step, Executor* executor) {
+    executor_ = executor;
+    gravity_ = vector(scene.gravity);
     for (std::size_t i = 0; i < scene.cloths.size(); ++i) {
         const SceneCloth& c = scene.cloths[i];
         const std::string path = "/cloths/" + std::to_string(i);
         ClothOptions options = c.options;
         options.gravity = scene.gravity;
+        options.time_step = std::min(options.time_step, longest_step);
         options.executor = executor;
         try {
             Sheet s = {.cloth = Cloth(c.triangles, c.positions, options),
@@ -137,6 +143,12 @@ std::vector<std::vector<Vec3d>> Cloths::Sheet::state() const {
     return out;
 }
 
+Vector Cloths::Sheet::velocity_at(const ClothTouch& c) const {
+    const Triangle& t = cloth.triangles()[c.triangle];
+    const std::span<const Vec3d> v = cloth.velocities();
+    return c.weight[0] * vector(v[t.a]) + c.weight[1] * vector(v[t.b]) + c.weight[2] * vector(v[t.c]);
+}
+
 void Cloths::Sheet::restore(const std::vector<std::vector<Vec3d>>& state) {
     if (state.size() != 2 + cloth.obstacles())
         throw Error(ErrorKind::bad_format, "the checkpoint does not fit its scene", {.field = "/cloths"});
@@ -159,6 +171,12 @@ void Cloths::build() {
             boxes_.push_back({plain(lo), plain(hi)});
         }
     }
+    bounds_ = boxes_[0];
+    for (const Box3d& b : boxes_)
+        for (int k = 0; k < 3; ++k) {
+            bounds_.lo[k] = std::min(bounds_.lo[k], b.lo[k]);
+            bounds_.hi[k] = std::max(bounds_.hi[k], b.hi[k]);
+        }
     hash_.build(boxes_);
 }
 
@@ -168,8 +186,10 @@ FourPoints Cloths::corners(const Face& f, const Vec3d& x) const {
     return {x, c.positions()[t.a], c.positions()[t.b], c.positions()[t.c]};
 }
 
-bool Cloths::stop(const Vec3f& from, Vec3f& x, Vec3f& v, double mass, double dt, std::vector<ClothPush>& pushes,
+void Cloths::stop(std::uint32_t i, const Vec3f& from, Vec3f& x, std::vector<ClothTouch>& touches,
                   std::vector<std::uint32_t>& near) const {
+    for (int k = 0; k < 3; ++k)
+        if (double{std::max(from[k], x[k])} < bounds_.lo[k] || double{std::min(from[k], x[k])} > bounds_.hi[k]) return;
     const Vec3d a = plain(vector(from));
     const auto first_hit = [&](const Vec3f& to) {
         const Vec3d b = plain(vector(to));
@@ -181,105 +201,171 @@ bool Cloths::stop(const Vec3f& from, Vec3f& x, Vec3f& v, double mass, double dt,
                 if (hit->time < first.second.time) first = {f, *hit};
         return first;
     };
-    auto [face, hit] = first_hit(x);
-    if (face == none) return false;
-    const Sheet& s = sheets_[faces_[face].sheet];
-    const Triangle& t = s.cloth.triangles()[faces_[face].triangle];
-    const std::uint32_t corner[3] = {t.a, t.b, t.c};
-    const Vector n = vector(hit.normal);
-    Vector surface = Vector::Zero();
-    double ease = 1 / mass;
-    for (std::size_t k = 0; k < 3; ++k) {
-        const double w = hit.barycentric[k + 1];
-        surface += w * vector(s.cloth.velocities()[corner[k]]);
-        if (s.mass[corner[k]] > 0) ease += w * w / s.mass[corner[k]];
+    const auto [face, hit] = first_hit(x);
+    if (face == none) {
+        // What rests on a sheet is within the skin; it touches without passing.
+        Closest closest;
+        std::uint32_t nearest = none;
+        for (const std::uint32_t f : near) {
+            const auto c = closest_points(ImpactKind::vertex_face, corners(faces_[f], plain(vector(x))),
+                                          sheets_[faces_[f].sheet].skin);
+            if (c && c->distance > 0 && (nearest == none || c->distance < closest.distance)) {
+                closest = *c;
+                nearest = f;
+            }
+        }
+        if (nearest == none) return;
+        const Vector n = (vector(closest.first) - vector(closest.second)) / closest.distance;
+        const auto& w = closest.barycentric;
+        touches.push_back({i, faces_[nearest].sheet, faces_[nearest].triangle, {w[1], w[2], w[3]}, n});
+        return;
     }
-    const Vector relative = vector(v) - surface;
-    const double into = relative.dot(n);
-    const double keep = std::exp(-s.friction * dt);
-    Vector impulse = (keep - 1) * mass * (relative - into * n);
-    if (into < 0) impulse -= (1 + s.restitution) * into / ease * n;
-    for (std::size_t k = 0; k < 3; ++k)
-        if (s.mass[corner[k]] > 0) pushes.push_back({faces_[face].sheet, corner[k], -hit.barycentric[k + 1] * impulse});
-    v = plain_float(vector(v) + impulse / mass);
+    const Sheet& s = sheets_[faces_[face].sheet];
+    const Vector n = vector(hit.normal);
+    const auto& w = hit.barycentric;
+    touches.push_back({i, faces_[face].sheet, faces_[face].triangle, {w[1], w[2], w[3]}, n});
     // Slides along the sheet in front of it; what would still pass stays where it was.
     const Vector start = vector(from), end = vector(x);
     const Vector at = start + hit.time * (end - start);
     const Vector rest = end - at;
     const Vec3f slid = plain_float(at + s.skin * n + (rest - rest.dot(n) * n));
     x = first_hit(slid).first == none ? slid : from;
-    return true;
 }
 
-void Cloths::push(const std::vector<ClothPush>& pushes) {
-    for (const ClothPush& p : pushes)
-        sheets_[p.sheet].cloth.push(p.vertex, plain(p.impulse / sheets_[p.sheet].mass[p.vertex]));
+void Cloths::respond(const std::vector<ClothTouch>& touches, std::span<Vec3f> v, std::span<const float> mass,
+                     double dt) {
+    constexpr int rounds = 4;
+    for (int round = 0; round < rounds; ++round)
+        for (const ClothTouch& c : touches) {
+            Sheet& s = sheets_[c.sheet];
+            const Triangle& t = s.cloth.triangles()[c.triangle];
+            const std::uint32_t corner[3] = {t.a, t.b, t.c};
+            const double m = double{mass[c.particle]};
+            double ease = 1 / m;
+            for (std::size_t k = 0; k < 3; ++k)
+                if (s.mass[corner[k]] > 0) ease += c.weight[k] * c.weight[k] / s.mass[corner[k]];
+            const Vector relative = vector(v[c.particle]) - s.velocity_at(c);
+            const double into = relative.dot(c.normal);
+            if (into >= 0) continue;
+            Vector impulse = (round == 0 ? 1 + s.restitution : 1) * -into / ease * c.normal;
+            if (round == 0) impulse += (std::exp(-s.friction * dt) - 1) / ease * (relative - into * c.normal);
+            v[c.particle] = plain_float(vector(v[c.particle]) + impulse / m);
+            for (std::size_t k = 0; k < 3; ++k)
+                if (s.mass[corner[k]] > 0) s.cloth.push(corner[k], plain(-c.weight[k] / s.mass[corner[k]] * impulse));
+        }
 }
 
-std::uint64_t Cloths::advance(double time, const Solids& solids, std::span<Vec3f> x, std::span<Vec3f> v) {
+// One step of a sheet with what lies on it.
+void Cloths::move_sheet(std::uint32_t number, const Solids& solids, const std::vector<ClothTouch>& touches,
+                        std::span<Vec3f> v, std::span<const float> mass) {
+    Sheet& s = sheets_[number];
+    for (std::size_t b = 0; b < s.obstacles.size(); ++b)
+        if (s.obstacles[b] != none && solids.bodies()[b].motion != BodyMotion::fixed)
+            s.cloth.move_obstacle(s.obstacles[b], placed(s.obstacle_shapes[b], solids.poses[b]));
+    // What leaves within the step is no load.
+    std::vector<ClothTouch> carried;
+    std::vector<double> load(s.mass.size(), 0.0);
+    for (const ClothTouch& c : touches) {
+        if (c.sheet != number) continue;
+        if ((vector(v[c.particle]) - s.velocity_at(c)).dot(c.normal) * s.step > s.skin) continue;
+        carried.push_back(c);
+        const Triangle& t = s.cloth.triangles()[c.triangle];
+        const std::uint32_t corner[3] = {t.a, t.b, t.c};
+        for (std::size_t k = 0; k < 3; ++k)
+            if (s.mass[corner[k]] > 0) load[corner[k]] += c.weight[k] * double{mass[c.particle]} / s.mass[corner[k]];
+    }
+    std::vector<Vec3d> change(s.cloth.velocities().begin(), s.cloth.velocities().end());
+    s.cloth.step(load);
+    s.time += s.step;
+    for (std::size_t k = 0; k < change.size(); ++k)
+        change[k] = plain(vector(s.cloth.velocities()[k]) - vector(change[k]) - s.step * gravity_);
+    // What tension and obstacles did to the sheet they did to its load, but they throw nothing ahead of the sheet.
+    for (const ClothTouch& c : carried) {
+        const Triangle& t = s.cloth.triangles()[c.triangle];
+        const Vector given =
+            c.weight[0] * vector(change[t.a]) + c.weight[1] * vector(change[t.b]) + c.weight[2] * vector(change[t.c]);
+        const double behind = (s.velocity_at(c) - vector(v[c.particle])).dot(c.normal);
+        const double away = std::min(given.dot(c.normal), behind);
+        if (away > 0) v[c.particle] = plain_float(vector(v[c.particle]) + away * c.normal);
+    }
+}
+
+// Puts particles that the sheet passed on its way from `before` back on their side.
+std::vector<ClothTouch> Cloths::sweep(std::uint32_t number, std::span<const Vec3d> before, std::span<Vec3f> x) const {
+    const Sheet& s = sheets_[number];
+    const std::span<const Vec3d> p = s.cloth.positions();
+    std::vector<Box3d> start, end;
+    Box3d all = {before[0], before[0]};
+    const auto box = [&](std::span<const Vec3d> q, const Triangle& t) {
+        const Vector pad = Vector::Constant(2 * s.skin);
+        const Box3d b = {plain(vector(q[t.a]).cwiseMin(vector(q[t.b])).cwiseMin(vector(q[t.c])) - pad),
+                         plain(vector(q[t.a]).cwiseMax(vector(q[t.b])).cwiseMax(vector(q[t.c])) + pad)};
+        for (int k = 0; k < 3; ++k) {
+            all.lo[k] = std::min(all.lo[k], b.lo[k]);
+            all.hi[k] = std::max(all.hi[k], b.hi[k]);
+        }
+        return b;
+    };
+    for (const Triangle& t : s.cloth.triangles()) {
+        start.push_back(box(before, t));
+        end.push_back(box(p, t));
+    }
+    HierarchicalHash<3, double> swept;
+    swept.build(start, end);
+    const std::size_t chunks = base::chunk_count(x.size(), grain);
+    std::vector<std::vector<ClothTouch>> found(chunks);
+    base::run_tasks(executor_, chunks, [&](std::size_t chunk) {
+        std::vector<std::uint32_t> near;
+        for (std::size_t i = chunk * grain; i < std::min(x.size(), (chunk + 1) * grain); ++i) {
+            bool outside = false;
+            for (int k = 0; k < 3; ++k) outside = outside || double{x[i][k]} < all.lo[k] || double{x[i][k]} > all.hi[k];
+            if (outside) continue;
+            const Vec3d at = plain(vector(x[i]));
+            swept.find(at, near);
+            std::sort(near.begin(), near.end());
+            const auto first = [&](const Vec3f& to) {
+                std::pair<std::uint32_t, Impact> best = {none, {.time = 2}};
+                for (const std::uint32_t f : near) {
+                    const Triangle& t = s.cloth.triangles()[f];
+                    const auto hit = find_impact(ImpactKind::vertex_face, {at, before[t.a], before[t.b], before[t.c]},
+                                                 {plain(vector(to)), p[t.a], p[t.b], p[t.c]});
+                    if (hit && hit->time < best.second.time) best = {f, *hit};
+                }
+                return best;
+            };
+            const auto [face, hit] = first(x[i]);
+            if (face == none) continue;
+            const Triangle& t = s.cloth.triangles()[face];
+            const auto& w = hit.barycentric;
+            const Vector on = w[1] * vector(p[t.a]) + w[2] * vector(p[t.b]) + w[3] * vector(p[t.c]);
+            Vector n = (vector(p[t.b]) - vector(p[t.a])).cross(vector(p[t.c]) - vector(p[t.a])).stableNormalized();
+            if (n.dot(vector(hit.normal)) < 0) n = -n;
+            Vec3f to = plain_float(on + s.skin * n);
+            for (double more = 2; more < 64 && first(to).first != none; more *= 2)
+                to = plain_float(on + more * s.skin * n);
+            x[i] = to;
+            found[chunk].push_back({static_cast<std::uint32_t>(i), number, face, {w[1], w[2], w[3]}, n});
+        }
+    });
+    std::vector<ClothTouch> touches;
+    for (const std::vector<ClothTouch>& f : found) touches.insert(touches.end(), f.begin(), f.end());
+    return touches;
+}
+
+std::uint64_t Cloths::advance(double time, const Solids& solids, const std::vector<ClothTouch>& touches,
+                              std::span<Vec3f> x, std::span<Vec3f> v, std::span<const float> mass) {
     std::uint64_t met = 0;
     bool moved = false;
     for (std::uint32_t number = 0; number < sheets_.size(); ++number) {
         Sheet& s = sheets_[number];
         while (s.time + s.step <= time * (1 + 1e-12)) {
-            for (std::size_t b = 0; b < s.obstacles.size(); ++b)
-                if (s.obstacles[b] != none && solids.bodies()[b].motion != BodyMotion::fixed)
-                    s.cloth.move_obstacle(s.obstacles[b], placed(s.obstacle_shapes[b], solids.poses[b]));
             const std::vector<Vec3d> before(s.cloth.positions().begin(), s.cloth.positions().end());
-            s.cloth.step();
-            s.time += s.step;
+            move_sheet(number, solids, touches, v, mass);
             moved = true;
             if (x.empty()) continue;
-            // Particles in the swept boxes of the triangles.
-            std::vector<Box3d> start, end;
-            const auto box = [&](std::span<const Vec3d> p, const Triangle& t) {
-                const Vector pad = Vector::Constant(2 * s.skin);
-                return Box3d{plain(vector(p[t.a]).cwiseMin(vector(p[t.b])).cwiseMin(vector(p[t.c])) - pad),
-                             plain(vector(p[t.a]).cwiseMax(vector(p[t.b])).cwiseMax(vector(p[t.c])) + pad)};
-            };
-            for (const Triangle& t : s.cloth.triangles()) {
-                start.push_back(box(before, t));
-                end.push_back(box(s.cloth.positions(), t));
-            }
-            HierarchicalHash<3, double> swept;
-            swept.build(start, end);
-            std::vector<std::uint32_t> near;
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                swept.find(plain(vector(x[i])), near);
-                if (near.empty()) continue;
-                std::sort(near.begin(), near.end());
-                const Vec3d at = plain(vector(x[i]));
-                const auto first = [&](const Vec3f& to) {
-                    std::pair<std::uint32_t, Impact> best = {none, {.time = 2}};
-                    for (const std::uint32_t f : near) {
-                        const Triangle& t = s.cloth.triangles()[f];
-                        const auto p = s.cloth.positions();
-                        const auto hit =
-                            find_impact(ImpactKind::vertex_face, {at, before[t.a], before[t.b], before[t.c]},
-                                        {plain(vector(to)), p[t.a], p[t.b], p[t.c]});
-                        if (hit && hit->time < best.second.time) best = {f, *hit};
-                    }
-                    return best;
-                };
-                const auto [face, hit] = first(x[i]);
-                if (face == none) continue;
-                ++met;
-                const Triangle& t = s.cloth.triangles()[face];
-                const auto p = s.cloth.positions();
-                const Vector on = hit.barycentric[1] * vector(p[t.a]) + hit.barycentric[2] * vector(p[t.b]) +
-                                  hit.barycentric[3] * vector(p[t.c]);
-                Vector n = (vector(p[t.b]) - vector(p[t.a])).cross(vector(p[t.c]) - vector(p[t.a])).stableNormalized();
-                if (n.dot(vector(hit.normal)) < 0) n = -n;
-                Vec3f to = plain_float(on + s.skin * n);
-                for (double more = 2; more < 64 && first(to).first != none; more *= 2)
-                    to = plain_float(on + more * s.skin * n);
-                const Vector surface = hit.barycentric[1] * vector(s.cloth.velocities()[t.a]) +
-                                       hit.barycentric[2] * vector(s.cloth.velocities()[t.b]) +
-                                       hit.barycentric[3] * vector(s.cloth.velocities()[t.c]);
-                const double into = (vector(v[i]) - surface).dot(n);
-                if (into < 0) v[i] = plain_float(vector(v[i]) - into * n);
-                x[i] = to;
-            }
+            const std::vector<ClothTouch> passed = sweep(number, before, x);
+            respond(passed, v, mass, 0);
+            met += passed.size();
         }
     }
     if (moved) build();

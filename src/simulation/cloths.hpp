@@ -1,6 +1,11 @@
 // Cloth as a part of the scene: sheets that advance by their own fixed step, that the fluid cannot pass and pushes, and
 // that drape over the bodies. Between its steps a sheet stands still for the fluid; when it moves, the particles stand
 // still. Both are decided by the exact continuous test of ccd, so that no particle passes in either.
+//
+// A sheet may be much lighter than the fluid on it (docs/decisions/0079-light-cloth-in-water.md). Impulses are
+// therefore exchanged one after the other, each with the velocities that the last one left: each takes energy away,
+// however many particles share a vertex. And the fluid that touches a sheet takes part in its step as added mass, and
+// gets the change of velocity that tension gave.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>
@@ -11,32 +16,38 @@
 
 #include "simulation/bodies.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace quadrat::simulation {
 
-/// An impulse on a vertex of a sheet.
-struct ClothPush {
-    std::uint32_t sheet, vertex;
-    Vector impulse;
+/// A particle that touches a sheet.
+struct ClothTouch {
+    std::uint32_t particle, sheet, triangle;
+    std::array<double, 3> weight;  ///< of the corners
+    Vector normal;                 ///< to the particle's side
 };
 
 class Cloths {
   public:
-    void set_up(const Scene& scene, const Solids& solids, double spacing, Executor* executor);
+    /// No step of a sheet is longer than `longest_step`.
+    void set_up(const Scene& scene, const Solids& solids, double spacing, double longest_step, Executor* executor);
     [[nodiscard]] bool empty() const { return sheets_.empty(); }
     [[nodiscard]] ClothSurface surface(std::size_t number) const {
         return {sheets_.at(number).cloth.triangles(), sheets_.at(number).cloth.positions()};
     }
 
-    /// Keeps the path of a particle on its side; returns whether it met a sheet.
-    bool stop(const Vec3f& from, Vec3f& x, Vec3f& v, double mass, double dt, std::vector<ClothPush>& pushes,
+    /// Keeps the path of particle i on its side and notes what it touches.
+    void stop(std::uint32_t i, const Vec3f& from, Vec3f& x, std::vector<ClothTouch>& touches,
               std::vector<std::uint32_t>& scratch) const;
-    void push(const std::vector<ClothPush>& pushes);
-    /// Makes the steps that are due until `time`, and takes particles along that a sheet would pass.
-    std::uint64_t advance(double time, const Solids& solids, std::span<Vec3f> x, std::span<Vec3f> v);
+    /// Exchanges impulses where particles and sheets approach. `mass` is that of each particle.
+    void respond(const std::vector<ClothTouch>& touches, std::span<Vec3f> v, std::span<const float> mass, double dt);
+    /// Makes the steps that are due until `time`, with the fluid that touches as a load, and takes particles along that
+    /// a sheet would pass. Returns how many those were.
+    std::uint64_t advance(double time, const Solids& solids, const std::vector<ClothTouch>& touches, std::span<Vec3f> x,
+                          std::span<Vec3f> v, std::span<const float> mass);
 
     template <class Fn>
     void archive(Fn&& fn) {
@@ -57,6 +68,7 @@ class Cloths {
         std::vector<std::uint32_t> obstacles;  // of each body; none: has no surface
         std::vector<std::vector<Vec3d>> obstacle_shapes;
 
+        [[nodiscard]] Vector velocity_at(const ClothTouch& c) const;
         [[nodiscard]] std::vector<std::vector<Vec3d>> state() const;
         void restore(const std::vector<std::vector<Vec3d>>& state);
     };
@@ -65,10 +77,16 @@ class Cloths {
     };
     void build();
     [[nodiscard]] FourPoints corners(const Face& f, const Vec3d& x) const;
+    void move_sheet(std::uint32_t number, const Solids& solids, const std::vector<ClothTouch>& touches,
+                    std::span<Vec3f> v, std::span<const float> mass);
+    std::vector<ClothTouch> sweep(std::uint32_t number, std::span<const Vec3d> before, std::span<Vec3f> x) const;
 
     std::vector<Sheet> sheets_;
     std::vector<Face> faces_;
     std::vector<Box3d> boxes_;
+    Box3d bounds_ = {};  // of all of them
+    Vector gravity_ = Vector::Zero();
+    Executor* executor_ = nullptr;
     HierarchicalHash<3, double> hash_;
 };
 

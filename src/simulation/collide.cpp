@@ -93,40 +93,46 @@ std::uint64_t collide_range(State& s, double dt, std::size_t begin, std::size_t 
 }  // namespace
 
 void collide(State& s, double dt) {
-    const Timer timer(s.seconds.collide);
     if (s.solids.empty() && s.cloths.empty()) return;
-    std::vector<Solids::Ground> walls;
-    for (const Wall& w : s.walls)
-        walls.push_back({Vector(double{w.normal[0]}, double{w.normal[1]}, double{w.normal[2]}), double{w.offset},
-                         double{w.restitution}, double{w.friction}});
-    s.contacts += s.solids.move(dt, vector(s.scene.gravity), walls);
     const std::size_t n = s.p.size();
-    const std::size_t chunks = base::chunk_count(n, grain);
-    std::vector<std::vector<Wrench>> impulses(chunks);
-    std::vector<std::uint64_t> met(chunks);
-    std::vector<std::vector<ClothPush>> pushes(chunks);
-    base::run_tasks(s.executor, chunks, [&](std::size_t c) {
-        impulses[c].resize(s.solids.dynamic_count());
-        const std::size_t begin = c * grain, end = std::min(n, (c + 1) * grain);
-        met[c] = s.solids.empty() ? 0 : collide_range(s, dt, begin, end, impulses[c]);
-        if (met[c] > 0) meet_walls(s, begin, end, 0);
-        if (!s.cloths.empty()) {
-            std::vector<std::uint32_t> scratch;
-            for (std::size_t i = begin; i < end; ++i)
-                met[c] += s.cloths.stop(s.before[i], s.p.x[i], s.p.v[i], double{s.phases[s.p.phase[i]].mass}, dt,
-                                        pushes[c], scratch);
+    std::vector<ClothTouch> touches;
+    {
+        const Timer timer(s.seconds.collide);
+        std::vector<Solids::Ground> walls;
+        for (const Wall& w : s.walls)
+            walls.push_back({Vector(double{w.normal[0]}, double{w.normal[1]}, double{w.normal[2]}), double{w.offset},
+                             double{w.restitution}, double{w.friction}});
+        s.contacts += s.solids.move(dt, vector(s.scene.gravity), walls);
+        const std::size_t chunks = base::chunk_count(n, grain);
+        std::vector<std::vector<Wrench>> impulses(chunks);
+        std::vector<std::uint64_t> met(chunks);
+        std::vector<std::vector<ClothTouch>> touched(chunks);
+        base::run_tasks(s.executor, chunks, [&](std::size_t c) {
+            impulses[c].resize(s.solids.dynamic_count());
+            const std::size_t begin = c * grain, end = std::min(n, (c + 1) * grain);
+            met[c] = s.solids.empty() ? 0 : collide_range(s, dt, begin, end, impulses[c]);
+            if (met[c] > 0) meet_walls(s, begin, end, 0);
+            if (!s.cloths.empty()) {
+                std::vector<std::uint32_t> scratch;
+                for (std::size_t i = begin; i < end; ++i)
+                    s.cloths.stop(static_cast<std::uint32_t>(i), s.before[i], s.p.x[i], touched[c], scratch);
+                met[c] += touched[c].size();
+            }
+            if (s.periodic())
+                for (std::size_t i = begin; i < end; ++i) wrap(s, s.p.x[i]);
+        });
+        for (std::size_t c = 0; c < chunks; ++c) {
+            s.contacts += met[c];
+            s.solids.add_impulses(impulses[c]);
+            touches.insert(touches.end(), touched[c].begin(), touched[c].end());
         }
-        if (s.periodic())
-            for (std::size_t i = begin; i < end; ++i) wrap(s, s.p.x[i]);
-    });
-    for (std::size_t c = 0; c < chunks; ++c) {
-        s.contacts += met[c];
-        s.solids.add_impulses(impulses[c]);
-        s.cloths.push(pushes[c]);
     }
     if (s.cloths.empty()) return;
-    const Timer cloth_timer(s.seconds.cloth);
-    s.contacts += s.cloths.advance(s.time + dt, s.solids, s.p.x, s.p.v);
+    const Timer timer(s.seconds.cloth);
+    std::vector<float> mass(n);
+    for (std::size_t i = 0; i < n; ++i) mass[i] = s.phases[s.p.phase[i]].mass;
+    s.cloths.respond(touches, s.p.v, mass, dt);
+    s.contacts += s.cloths.advance(s.time + dt, s.solids, touches, s.p.x, s.p.v, mass);
 }
 
 }  // namespace quadrat::simulation

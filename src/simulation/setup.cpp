@@ -294,7 +294,11 @@ void set_up(State& s) {
                         {.field = "/particles/" + std::to_string(i - c.blocks.size()) + "/positions"});
     }
     remove_inside_bodies(s);
-    s.cloths.set_up(c, s.solids, s.spacing, s.executor);
+    // Between its steps a sheet stands still for the fluid. It must not go far in one, or the fluid runs into it as
+    // into a wall: a tenth of a spacing at the expected speed.
+    double longest = c.frame_interval;
+    if ((s.p.size() > 0 || !c.emitters.empty()) && s.expected_speed > 0) longest = 0.1 * s.spacing / s.expected_speed;
+    s.cloths.set_up(c, s.solids, s.spacing, longest, s.executor);
     // Bodies that fall and meet need steps of some milliseconds whatever the fluid allows.
     if (s.solids.dynamic_count() > 0) s.largest_step = std::min(s.largest_step, 1.0 / 240);
     set_up_emitters(s);

@@ -1,6 +1,8 @@
 // The public class: a step is emission, search, densities, forces, the length of the step, and the move.
 #include <quadrat/simulation/simulation.hpp>
 
+#include <quadrat/error.hpp>
+
 #include "base/parallel.hpp"
 #include "simulation/integrate.hpp"
 #include "simulation/state.hpp"
@@ -72,8 +74,9 @@ void Simulation::step() {
     simulation::step(*impl_, impl_->time + 2 * impl_->largest_step);
 }
 
-void Simulation::advance_to(double time) {
+void Simulation::advance_to(double time, const StopToken& stop) {
     while (impl_->time < time) {
+        if (stop.stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
         simulation::step(*impl_, time);
         // A rest that rounding left is not a step.
         if (time - impl_->time < 1e-9 * impl_->last_step) impl_->time = time;

@@ -29,6 +29,19 @@ def water(**changes):
     return scene
 
 
+def everything(solver):
+    """Fluid of two phases, an emitter, bodies that move and a cloth."""
+    scene = water(solver=solver, phases=[{"name": "water"}, {"name": "oil", "rest_density": 700}])
+    scene["domain"] = {"lo": [0, 0, 0], "hi": [0.5, 0.24, 0.5], "open": ["+z"]}
+    scene["blocks"] = [{"lo": [0, 0, 0], "hi": [0.16, 0.24, 0.12]}]
+    scene["emitters"] = [{"phase": "oil", "position": [0.35, 0.12, 0.42], "radius": 0.04, "speed": 1.5}]
+    scene["bodies"] = [{"motion": "dynamic", "radius": 0.03, "position": [0.22, 0.06, 0.04], "array": {"count": [2, 2, 1], "step": [0.08, 0.1, 1]}},
+                       {"shape": "box", "size": [0.04, 0.04, 0.04], "motion": "dynamic", "position": [0.45, 0.12, 0.03]}]
+    scene["cloths"] = [{"sheet": {"cells": [8, 8], "size": [0.2, 0.2], "center": [0.35, 0.12, 0.3]}, "pins": "corners", "density": 0.5}]
+    scene.update(end_time=0.15, frame_interval=0.03)
+    return scene
+
+
 def read_ply(path):
     with open(path, "rb") as file:
         data = file.read()
@@ -102,6 +115,43 @@ class Simulate(CommandLine):
         self.json("simulate", "scene.json", "-o", "parts", "--frames", 3, "--resume", "--no-film", "--threads", 2)
         self.json("simulate", "scene.json", "-o", "parts", "--resume", "--no-film")
         self.assertEqual(whole, self.tree("parts"))
+
+    def test_resume_with_everything_in_the_scene(self):
+        """Dynamic bodies, a cloth, an emitter and two phases: stopped after any frame, on one thread or two, the bytes are the same."""
+        for solver in ("incompressible", "weakly_compressible"):
+            self.scene(everything(solver))
+            self.json("simulate", "scene.json", "-o", "whole", "--threads", 1, "--no-pictures")
+            whole = self.tree("whole")
+            first, last = (read_ply(self.path("whole/frames/fluid_%05d.ply" % k)) for k in (0, 5))
+            self.assertGreater(len(last), len(first), "the emitter sends")
+            self.assertNotEqual(whole["frames/solids_00000.ply"], whole["frames/solids_00005.ply"])
+            for stop in (1, 3):
+                folder = "parts%d" % stop
+                self.json("simulate", "scene.json", "-o", folder, "--frames", stop, "--no-pictures", "--threads", 2)
+                self.json("simulate", "scene.json", "-o", folder, "--resume", "--no-pictures", "--threads", 1 + stop % 2)
+                self.assertEqual(whole, self.tree(folder), (solver, stop))
+
+    def test_ctrl_c_does_not_wait_for_the_frame(self):
+        """One frame is a simulated hour; the run ends after the step."""
+        self.scene(water(end_time=7200, frame_interval=3600))
+        process = subprocess.Popen([QUADRAT, "simulate", "scene.json", "-o", "out", "--no-pictures"], cwd=self.folder.name,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        deadline = time.time() + 120
+        while not os.path.exists(self.path("out/checkpoint.qsim")) and time.time() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, -signal.SIGINT, err)
+        self.assertIn("stopped after frame 0", err)
+
+    def test_pictures_from_the_middle_of_a_run(self):
+        self.scene(water())
+        self.json("simulate", "scene.json", "-o", "out", "--frames", 2, "--no-pictures")
+        result = self.json("simulate", "scene.json", "-o", "out", "--resume", "--no-film")
+        self.assertEqual(result["frames"], 7)
+        self.assertEqual(sorted(os.listdir(self.path("out/pictures"))), ["%05d.png" % k for k in range(3, 7)])
 
     def test_fresh_run_removes_the_old_one(self):
         self.scene(water())
@@ -229,11 +279,15 @@ class Simulate(CommandLine):
         self.assertEqual(self.tree("out"), self.tree("whole"))
 
     def test_scenes_of_the_project(self):
-        for name in ("dam_break_1600", "dam_break", "two_fluids", "fountain", "cloth_on_torus", "flagship", "spheres"):
+        names = sorted(name[:-5] for name in os.listdir(SCENES) if name.endswith(".json"))
+        self.assertGreaterEqual(len(names), 9)
+        for name in names:
             with self.subTest(name=name):
                 result = self.json("simulate", os.path.join(SCENES, name + ".json"), "-o", name, "--frames", 0, "--width", 64,
                                    "--samples", 1, "--no-film")
                 self.assertEqual(result["frames"], 1)
+        demo = self.json("demo", "-o", "demo", "--frames", 0, "--width", 64, "--samples", 1, "--no-film")
+        self.assertEqual(demo["scene"], "flagship")
         for case in ("case1", "case2", "case3"):
             result = self.json("simulate", os.path.join(SCENES, "dam_break_1600.json"), "-o", case, "--variant", case, "--frames", 1,
                                "--no-pictures")

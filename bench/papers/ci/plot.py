@@ -1,4 +1,5 @@
-"""Table I and the H sweep as a picture. Usage: plot.py OUT_DIR"""
+"""Table I (search alone and whole steps) and the H sweep as pictures. Usage: plot.py OUT_DIR"""
+import csv
 import json
 import sys
 
@@ -24,3 +25,18 @@ right.set_ylim(bottom=0)
 right.legend()
 fig.tight_layout()
 fig.savefig(sys.argv[1] + "/ci.png", dpi=120)
+
+with open(sys.argv[1] + "/whole_step.csv") as file:
+    cases = list(csv.DictReader(file))
+fig, axis = plt.subplots(figsize=(7, 4))
+for k, (method, color) in enumerate((("all_pairs", "#8a8f98"), ("spatial_hashing", "#c8452d"), ("cell_indexing", "#2f6690"))):
+    at = [c + 0.27 * k for c in range(len(cases))]
+    search = [float(case[method + "_ms"]) for case in cases]
+    dynamics = [float(case["dynamics_ms"]) for case in cases]
+    axis.bar(at, search, 0.25, color=color, label=method.replace("_", " "))
+    axis.bar(at, dynamics, 0.25, bottom=search, color="#e3e1dc", label="dynamics" if k == 2 else None)
+axis.set_xticks([c + 0.27 for c in range(len(cases))], ["case " + case["case"] for case in cases])
+axis.set_ylabel("ms per step, 1600 particles")
+axis.legend()
+fig.tight_layout()
+fig.savefig(sys.argv[1] + "/whole_step.png", dpi=120)

@@ -2,7 +2,7 @@
 // s) with the paper's kernels and forces, three stiffness and tension cases, and per step the time of the search by
 // three methods and of the dynamics. k is read as P = k (rho - rho0) in N m / kg (with the unit printed, steps of 0.002
 // s would not be stable).
-//   paper_ci_whole_step [CSV file]
+//   paper_ci_whole_step CSV_FILE TABLE_FILE
 #include <quadrat/cells/brute_force.hpp>
 #include <quadrat/cells/uniform_hash.hpp>
 #include <quadrat/neighbors.hpp>
@@ -28,8 +28,15 @@ int main(int argc, char** argv) {
     constexpr double stiffness[3] = {20, 40, 70}, tension[3] = {0.6, 1.4, 2.2};
     constexpr int steps = 100;
     constexpr float h = 0.05f;
-    std::FILE* const file = argc > 1 ? std::fopen(argv[1], "w") : stdout;
-    if (!file) return 1;
+    std::FILE* const file = argc > 2 ? std::fopen(argv[1], "w") : nullptr;
+    std::FILE* const table = argc > 2 ? std::fopen(argv[2], "w") : nullptr;
+    if (!file || !table) {
+        std::fprintf(stderr, "paper_ci_whole_step CSV_FILE TABLE_FILE: cannot write\n");
+        return 1;
+    }
+    std::fprintf(table,
+                 "\n| whole steps, ms | dynamics | all pairs: search, step | spatial hashing | cell indexing | step, "
+                 "hashing / indexing | neighbours |\n|---|---|---|---|---|---|---|\n");
     std::fprintf(file, "case,all_pairs_ms,spatial_hashing_ms,cell_indexing_ms,dynamics_ms,neighbors\n");
     for (int c = 0; c < 3; ++c) {
         Scene scene;
@@ -57,15 +64,29 @@ int main(int argc, char** argv) {
             const double step = milliseconds([&] { s.step(); });
             dynamics += step - (s.statistics().seconds.search - before) * 1e3;
             const auto x = s.positions();
-            all += milliseconds([&] { brute.find_neighbors(x, x, h, list); });
+            all += milliseconds([&] {
+                brute.build(x);
+                brute.find_neighbors(h, list);
+            });
+            const std::uint64_t entries = list.entries();
             hash += milliseconds([&] { uniform.find_neighbors(x, h, list); });
             cells += milliseconds([&] {
                 index.build(x);
                 index.find_neighbors(list);
             });
+            if (list.entries() != entries) {
+                std::fprintf(stderr, "different answers in step %d\n", k);
+                return 1;
+            }
         }
         std::fprintf(file, "%d,%.4f,%.4f,%.4f,%.4f,%.1f\n", c + 1, all / steps, hash / steps, cells / steps,
                      dynamics / steps, s.statistics().neighbors);
+        std::fprintf(table,
+                     "| case %d (k %g, tension %g) | %.3f | %.3f, %.3f | %.3f, %.3f | %.3f, %.3f | %.2f | %.1f |\n",
+                     c + 1, stiffness[c], tension[c], dynamics / steps, all / steps, (all + dynamics) / steps,
+                     hash / steps, (hash + dynamics) / steps, cells / steps, (cells + dynamics) / steps,
+                     (hash + dynamics) / (cells + dynamics), s.statistics().neighbors);
     }
-    if (argc > 1) std::fclose(file);
+    std::fclose(file);
+    std::fclose(table);
 }

@@ -9,7 +9,7 @@ echo "Figure 4: segments against objects (the paper: HSH at least 2x the multile
 "$build/bench/papers/hsh/paper_hsh_figure4" "$out/figure4.json"
 echo "Figure 5: neighbours in 2D (the paper: HSH competitive below 5 neighbours, 10-25 % more memory; KD-tree best above)"
 "$build/bench/papers/hsh/paper_hsh_figure5" "$out/figure5.json"
-echo "Figure 6: particles against spheres and walls (the paper: HSH about 25 % faster, at most 20 % more memory)"
+echo "Figure 6: particles against spheres and walls, 1000 whole frames (the paper: HSH about 25 % faster, at most 20 % more memory)"
 "$build/bench/papers/hsh/paper_hsh_figure6" "$out/figure6.json"
 echo "4.3: tables of fixed length (the paper: n = 100 x objects)"
 "$build/bench/papers/hsh/paper_hsh_table" "$out/table.json"

@@ -56,7 +56,9 @@ class Cloth {
 
     /// Adds to the velocity of a vertex; held ones stay.
     void push(std::uint32_t vertex, const Vec3d& velocity_change);
-    void step();
+    /// `load` is what moves along with each vertex in this step, as a multiple of the vertex's own mass; empty:
+    /// nothing. It has no weight of its own, but stretch, bending and contact must move it too.
+    void step(std::span<const double> load = {});
 
     /// Puts a cloth where another run of it was; obstacles too. Throws Error{bad_shape} for another number of vertices.
     void restore(std::span<const Vec3d> positions, std::span<const Vec3d> velocities);

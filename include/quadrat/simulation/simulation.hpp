@@ -75,8 +75,9 @@ class Simulation {
     /// state is then that of the failure.
     void step();
     /// Steps until time() >= `time`; the last step is cut so that it ends there. A frame always ends on time, so a run
-    /// does not depend on where it is stopped, as long as the same times are given.
-    void advance_to(double time);
+    /// does not depend on where it is stopped, as long as the same times are given. Throws Error{stopped} after the
+    /// step in which `stop` asks to end; calling again goes on as if nothing had happened.
+    void advance_to(double time, const StopToken& stop = {});
 
     [[nodiscard]] const Scene& scene() const noexcept;
     [[nodiscard]] double time() const noexcept;
