@@ -3,6 +3,7 @@
 #include "broad_phase/query_tests.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
+#include "support/scale.hpp"
 
 #include <quadrat/broad_phase.hpp>
 #include <quadrat/cells/brute_force.hpp>
@@ -71,7 +72,7 @@ TYPED_TEST(HashGrid, FindsThePairsOfMovingScenes) {
     using base::BoxScene;
     for (const BoxScene scene :
          {BoxScene::equal, BoxScene::sizes, BoxScene::sticks, BoxScene::mix, BoxScene::clustered}) {
-        base::MovingBoxes<D, T> world(scene, 3000);
+        base::MovingBoxes<D, T> world(scene, test::scaled(3000, 1000));
         HashGridHierarchy<D, T> grid;
         grid.insert(world.boxes());
         std::vector<Pair> pairs;
@@ -94,7 +95,7 @@ TYPED_TEST(HashGrid, SweepsSizeRatioAndDensity) {
     for (const double ratio : {1.0, 3.0, 40.0, 1e3, 1e6})
         for (const double side : {0.0, 2.0, 30.0, 1e4})
             for (const bool cubes : {true, false}) {
-                std::vector<Box<D, T>> boxes(700);
+                std::vector<Box<D, T>> boxes(test::scaled(700, 250));
                 for (auto& box : boxes) {
                     const double common = std::pow(ratio, unit(random)) / std::sqrt(ratio);
                     for (int k = 0; k < D; ++k) {
