@@ -55,7 +55,7 @@ struct FieldHit {
     std::uint32_t body;
 };
 
-/// A force and its torque about the origin of the world; or an impulse.
+/// A force and its torque about the origin of the world.
 struct Wrench {
     Vector force = Vector::Zero(), torque = Vector::Zero();
     void add(const Vector& at, const Vector& f) { force += f, torque += at.cross(f); }
@@ -150,15 +150,21 @@ class Solids {
     void react(const Sample& b, const Vec3f& force, std::vector<Wrench>& to) const;
     void react(const FieldHit& f, const Vec3f& x, const Vec3f& force, std::vector<Wrench>& to) const;
     void add_forces(const std::vector<Wrench>& part);
-    /// Impulses act at once.
-    void add_impulses(const std::vector<Wrench>& part);
+    /// An impulse acts at once.
+    void push(std::uint32_t body, const Vector& at, const Vector& impulse);
+    /// The speed along n that a unit impulse along n at a point gives there.
+    [[nodiscard]] double ease(std::uint32_t body, const Vector& at, const Vector& n) const;
+    /// About the centre, in the axes of the world.
+    [[nodiscard]] Matrix3d inverse_inertia(std::size_t body) const;
 
-    /// Moves bodies by dt under gravity, the forces added, walls and each other. Returns the number of contacts.
+    /// Lets gravity and the forces added act for dt.
+    void accelerate(double dt, const Vector& gravity);
+    /// Moves bodies by dt in contact with walls and each other. Returns the number of contacts.
     struct Ground {
         Vector normal;
         double offset, restitution, friction;
     };
-    std::uint64_t move(double dt, const Vector& gravity, std::span<const Ground> walls);
+    std::uint64_t move(double dt, std::span<const Ground> walls);
 
     /// The bodies that the path of a particle may meet during the last move.
     void candidates(const Vector& from, const Vector& to, std::vector<std::uint32_t>& out) const;
@@ -185,7 +191,6 @@ class Solids {
     void contacts_of(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const;
     void solve_contacts(std::vector<Contact>& contacts, double dt);
     void separate(std::span<const Ground> walls);
-    void push(std::uint32_t body, const Vector& at, const Vector& impulse);
 
     int dimension_ = 3;
     double spacing_ = 0;

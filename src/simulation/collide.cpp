@@ -1,7 +1,8 @@
 // Particles against solids, exactly: the path of a particle during a step, seen from each body that its swept box may
 // meet (Pouchol et al. 2009, 3.2 and 4.2), is a segment against the shape. A particle that would enter stops at the
-// surface and slides; the response is inelastic with wet friction, and dynamic bodies take the impulse. No particle
-// ends a step inside a body or beyond a wall.
+// surface and slides. The response is inelastic with wet friction: impulses are exchanged one after the other, in the
+// order of the particles, with the reduced mass of the two, so that no meeting adds energy however many particles meet
+// a body that is lighter than they are together. No particle ends a step inside a body or beyond a wall.
 #include "base/parallel.hpp"
 #include "simulation/integrate.hpp"
 #include "simulation/state.hpp"
@@ -53,8 +54,13 @@ bool stop(const Body& body, const Frame& before, const Frame& after, double skin
     return true;
 }
 
-std::uint64_t collide_range(State& s, double dt, std::size_t begin, std::size_t end, std::vector<Wrench>& impulses) {
-    std::uint64_t met = 0;
+// A particle that met a body.
+struct Meeting {
+    std::uint32_t particle, body;
+    Vector point, normal;  ///< out of the body
+};
+
+void collide_range(State& s, std::size_t begin, std::size_t end, std::vector<Meeting>& meetings) {
     std::vector<std::uint32_t> near;
     const double skin = 0.02 * s.spacing;
     for (std::size_t i = begin; i < end; ++i) {
@@ -70,24 +76,35 @@ std::uint64_t collide_range(State& s, double dt, std::size_t begin, std::size_t 
                 Vector n;
                 if (!stop(body, frame(body.before), frame(s.solids.poses[b]), skin, from, to, n)) continue;
                 again = moved = true;
-                if (round > 0) continue;
-                ++met;
-                const Vector v = vector(s.p.v[i]);
-                const Vector relative = v - s.solids.velocity_at(b, to);
-                const double into = relative.dot(n);
-                const double keep = std::exp(-body.friction * dt);
-                const Vector next = keep * (relative - into * n) + (into < 0 ? -body.restitution * into : into) * n;
-                const Vector change = next - relative;
-                s.p.v[i] = plain_float(v + change);
-                if (body.dynamic >= 0)
-                    impulses[static_cast<std::size_t>(body.dynamic)].add(to,
-                                                                         -double{s.phases[s.p.phase[i]].mass} * change);
+                if (round == 0) meetings.push_back({static_cast<std::uint32_t>(i), b, to, n});
             }
             if (!again) break;
         }
         if (moved) s.p.x[i] = plain_float(to);
     }
-    return met;
+}
+
+void respond(State& s, double dt, const std::vector<Meeting>& meetings) {
+    constexpr int rounds = 4;
+    for (int round = 0; round < rounds; ++round)
+        for (const Meeting& m : meetings) {
+            const Body& body = s.solids.bodies()[m.body];
+            const double inverse = 1 / double{s.phases[s.p.phase[m.particle]].mass};
+            const Vector v = vector(s.p.v[m.particle]);
+            const Vector relative = v - s.solids.velocity_at(m.body, m.point);
+            const double into = relative.dot(m.normal);
+            Vector impulse = Vector::Zero();
+            if (into < 0)
+                impulse = (round == 0 ? 1 + body.restitution : 1) * -into /
+                          (inverse + s.solids.ease(m.body, m.point, m.normal)) * m.normal;
+            const Vector slide = relative - into * m.normal;
+            const double sliding = slide.norm();
+            if (round == 0 && sliding > 0)
+                impulse += (std::exp(-body.friction * dt) - 1) /
+                           (inverse + s.solids.ease(m.body, m.point, slide / sliding)) * slide;
+            s.p.v[m.particle] = plain_float(v + inverse * impulse);
+            s.solids.push(m.body, m.point, -impulse);
+        }
 }
 
 }  // namespace
@@ -102,28 +119,25 @@ void collide(State& s, double dt) {
         for (const Wall& w : s.walls)
             walls.push_back({Vector(double{w.normal[0]}, double{w.normal[1]}, double{w.normal[2]}), double{w.offset},
                              double{w.restitution}, double{w.friction}});
-        s.contacts += s.solids.move(dt, vector(s.scene.gravity), walls);
+        s.contacts += s.solids.move(dt, walls);
         const std::size_t chunks = base::chunk_count(n, grain);
-        std::vector<std::vector<Wrench>> impulses(chunks);
-        std::vector<std::uint64_t> met(chunks);
+        std::vector<std::vector<Meeting>> met(chunks);
         std::vector<std::vector<ClothTouch>> touched(chunks);
         base::run_tasks(s.executor, chunks, [&](std::size_t c) {
-            impulses[c].resize(s.solids.dynamic_count());
             const std::size_t begin = c * grain, end = std::min(n, (c + 1) * grain);
-            met[c] = s.solids.empty() ? 0 : collide_range(s, dt, begin, end, impulses[c]);
-            if (met[c] > 0) meet_walls(s, begin, end, 0);
+            if (!s.solids.empty()) collide_range(s, begin, end, met[c]);
+            if (!met[c].empty()) meet_walls(s, begin, end, 0);
             if (!s.cloths.empty()) {
                 std::vector<std::uint32_t> scratch;
                 for (std::size_t i = begin; i < end; ++i)
                     s.cloths.stop(static_cast<std::uint32_t>(i), s.before[i], s.p.x[i], touched[c], scratch);
-                met[c] += touched[c].size();
             }
             if (s.periodic())
                 for (std::size_t i = begin; i < end; ++i) wrap(s, s.p.x[i]);
         });
         for (std::size_t c = 0; c < chunks; ++c) {
-            s.contacts += met[c];
-            s.solids.add_impulses(impulses[c]);
+            s.contacts += met[c].size() + touched[c].size();
+            respond(s, dt, met[c]);
             touches.insert(touches.end(), touched[c].begin(), touched[c].end());
         }
     }

@@ -95,22 +95,24 @@ void Solids::push(std::uint32_t i, const Vector& at, const Vector& impulse) {
     if (i == none || bodies_[i].inverse_mass == 0) return;
     const Body& b = bodies_[i];
     BodyPose& p = poses[i];
-    const Matrix3d r = turn(p).toRotationMatrix();
     p.velocity = plain(vector(p.velocity) + b.inverse_mass * impulse);
-    Vector spin = r * b.inverse_inertia * r.transpose() * (at - b.world_centre(p)).cross(impulse);
-    if (dimension_ == 2) spin[0] = spin[1] = 0;
+    Vector spin = inverse_inertia(i) * (at - b.world_centre(p)).cross(impulse);
+    if (dimension_ == 2) spin[0] = spin[1] = p.velocity[2] = 0;
     p.angular_velocity = plain(vector(p.angular_velocity) + spin);
 }
 
+double Solids::ease(std::uint32_t i, const Vector& at, const Vector& n) const {
+    if (i == none || bodies_[i].inverse_mass == 0) return 0;
+    const Vector arm = (at - bodies_[i].world_centre(poses[i])).cross(n);
+    return bodies_[i].inverse_mass + arm.dot(inverse_inertia(i) * arm);
+}
+
+Matrix3d Solids::inverse_inertia(std::size_t i) const {
+    const Matrix3d r = turn(poses[i]).toRotationMatrix();
+    return r * bodies_[i].inverse_inertia * r.transpose();
+}
+
 void Solids::solve_contacts(std::vector<Contact>& contacts, double dt) {
-    const auto give = [&](std::uint32_t i, const Vector& at, const Vector& n) {
-        if (i == none || bodies_[i].inverse_mass == 0) return 0.0;
-        const Body& b = bodies_[i];
-        const Matrix3d r = turn(poses[i]).toRotationMatrix();
-        const Vector arm = (at - b.world_centre(poses[i])).cross(n);
-        const Vector local = r.transpose() * arm;
-        return b.inverse_mass + local.dot(b.inverse_inertia * local);
-    };
     const auto speed = [&](const Contact& c) {
         Vector v = velocity_at(c.a, c.point);
         if (c.b != none) v -= velocity_at(c.b, c.point);
@@ -125,9 +127,9 @@ void Solids::solve_contacts(std::vector<Contact>& contacts, double dt) {
     for (int round = 0; round < 10; ++round)
         for (std::size_t k = 0; k < contacts.size(); ++k) {
             Contact& c = contacts[k];
-            const double ease = give(c.a, c.point, c.normal) + give(c.b, c.point, c.normal);
-            if (ease == 0) continue;
-            const double wanted = (bounce[k] - speed(c).dot(c.normal)) / ease;
+            const double give = ease(c.a, c.point, c.normal) + ease(c.b, c.point, c.normal);
+            if (give == 0) continue;
+            const double wanted = (bounce[k] - speed(c).dot(c.normal)) / give;
             const double change = std::max(c.sum + wanted, 0.0) - c.sum;
             c.sum += change;
             push(c.a, c.point, change * c.normal);
@@ -138,7 +140,7 @@ void Solids::solve_contacts(std::vector<Contact>& contacts, double dt) {
             const double sliding = slide.norm();
             if (sliding < 1e-9 || change <= 0) continue;
             const Vector t = slide / sliding;
-            const double drag = give(c.a, c.point, t) + give(c.b, c.point, t);
+            const double drag = ease(c.a, c.point, t) + ease(c.b, c.point, t);
             const double hold = drag > 0 ? std::min(sliding / drag, 0.5 * c.friction * change) : 0;
             push(c.a, c.point, -hold * t);
             push(c.b, c.point, hold * t);
@@ -168,15 +170,11 @@ void Solids::separate(std::span<const Ground> walls) {
     }
 }
 
-std::uint64_t Solids::move(double dt, const Vector& gravity, std::span<const Ground> walls) {
-    if (bodies_.empty()) return 0;
-    bool any_dynamic = false;
+void Solids::accelerate(double dt, const Vector& gravity) {
     for (std::size_t i = 0; i < bodies_.size(); ++i) {
-        Body& b = bodies_[i];
+        const Body& b = bodies_[i];
         BodyPose& p = poses[i];
-        b.before = p;
         if (b.dynamic < 0) continue;
-        any_dynamic = true;
         const Wrench& w = load_[static_cast<std::size_t>(b.dynamic)];
         const Matrix3d r = turn(p).toRotationMatrix();
         const Vector spin = vector(p.angular_velocity);
@@ -188,6 +186,12 @@ std::uint64_t Solids::move(double dt, const Vector& gravity, std::span<const Gro
         p.angular_velocity = plain(spin + turned);
     }
     for (Wrench& w : load_) w = {};
+}
+
+std::uint64_t Solids::move(double dt, std::span<const Ground> walls) {
+    if (bodies_.empty()) return 0;
+    const bool any_dynamic = !load_.empty();
+    for (std::size_t i = 0; i < bodies_.size(); ++i) bodies_[i].before = poses[i];
     std::uint64_t count = 0;
     if (any_dynamic) {
         std::vector<Contact> contacts;

@@ -44,6 +44,7 @@ void per_particle_frame(State& s, double end) {
             },
             [](std::uint32_t a, std::uint32_t b) { return std::min(a, b); });
         const double dt = std::ldexp(frame, -finest) * static_cast<double>(then - now);
+        s.solids.accelerate(dt, vector(s.scene.gravity));
         drift_particles(s, dt);
         collide(s, dt);
         now = then;

@@ -43,6 +43,7 @@ void step(State& s, double end) {
     forces(s, true);
     dt = s.scene.stepping.kind == StepKind::fixed ? s.scene.stepping.fixed : courant_step(s);
     dt = cut(dt, end - s.time);
+    s.solids.accelerate(dt, vector(s.scene.gravity));
     move(s, dt);
 }
 

@@ -201,21 +201,6 @@ void Solids::add_forces(const std::vector<Wrench>& part) {
     for (std::size_t k = 0; k < load_.size(); ++k) load_[k].force += part[k].force, load_[k].torque += part[k].torque;
 }
 
-void Solids::add_impulses(const std::vector<Wrench>& part) {
-    for (std::size_t i = 0; i < bodies_.size(); ++i) {
-        const Body& b = bodies_[i];
-        if (b.dynamic < 0) continue;
-        const Wrench& w = part[static_cast<std::size_t>(b.dynamic)];
-        BodyPose& p = poses[i];
-        const Vector c = b.world_centre(p);
-        const Matrix3d r = turn(p).toRotationMatrix();
-        p.velocity = plain(vector(p.velocity) + b.inverse_mass * w.force);
-        p.angular_velocity =
-            plain(vector(p.angular_velocity) + r * b.inverse_inertia * r.transpose() * (w.torque - c.cross(w.force)));
-        if (dimension_ == 2) p.angular_velocity[0] = p.angular_velocity[1] = p.velocity[2] = 0;
-    }
-}
-
 void Solids::candidates(const Vector& from, const Vector& to, std::vector<std::uint32_t>& out) const {
     path_hash_.find(Segment<3, double>{plain(from), plain(to)}, out);
     std::sort(out.begin(), out.end());

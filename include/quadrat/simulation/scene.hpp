@@ -49,7 +49,7 @@ struct FluidBlock {
     Box3d box = {};                                  ///< in 2D its z extent is ignored
     Vec3d velocity = {};                             ///< m / s
     std::uint32_t phase = 0;                         ///< which of Scene::phases
-    std::array<std::uint32_t, 3> count = {0, 0, 0};  ///< lattice points along the axes; 0: box edge / spacing
+    std::array<std::uint32_t, 3> count = {0, 0, 0};  ///< lattice points along the axes; 0: box edge / spacing, rounded down
 };
 
 /// One liquid or gas.
