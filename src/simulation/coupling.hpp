@@ -1,7 +1,7 @@
 // Bodies in the pressure solve. A pressure that pushes a particle off a light body pushes the body as well, and what
-// the body gives way the particle need not go. A solver that takes bodies as fixed, and moves them afterwards, lets each
-// particle push as if the body were heavy; a body that weighs as much as a few particles is then thrown to and fro, and
-// throws the fluid (docs/decisions/0080-light-bodies-in-the-pressure-solve.md). Here bodies take part in every
+// the body gives way the particle need not go. A solver that takes bodies as fixed, and moves them afterwards, lets
+// each particle push as if the body were heavy; a body that weighs as much as a few particles is then thrown to and
+// fro, and throws the fluid (docs/decisions/0080-light-bodies-in-the-pressure-solve.md). Here bodies take part in every
 // iteration: the sum over boundary samples of one body near one particle is kept as one row, and the accelerations that
 // all pressures give to a body enter the rate of change of each density next to it. Strong coupling in the sense of
 // Gissler et al. 2019, "Interlinked SPH pressure solvers for strong fluid-rigid coupling", without its second solver.
@@ -57,10 +57,10 @@ class Coupling {
     float volume_, slope_scale_;
     bool any_ = false;  // bodies that move
     std::vector<std::vector<Hold>> gathered_;
-    std::vector<Hold> holds_;               // by particle
-    std::vector<std::size_t> row_;          // of each particle in holds_; empty without holds
-    std::vector<std::size_t> column_;       // of each body in by_body_
-    std::vector<std::uint32_t> by_body_;    // places in holds_
+    std::vector<Hold> holds_;                // by particle
+    std::vector<std::size_t> row_;           // of each particle in holds_; empty without holds
+    std::vector<std::size_t> column_;        // of each body in by_body_
+    std::vector<std::uint32_t> by_body_;     // places in holds_
     std::vector<Matrix3d> inverse_inertia_;  // in the world
     std::vector<Motion> accelerations_, velocities_;
 };

@@ -266,8 +266,8 @@ void set_up(State& s) {
         for (int k = 0; k < s.dimension; ++k) {
             count[k] = b.count[static_cast<std::size_t>(k)];
             if (count[k] == 0)  // never denser than at rest, or the block would burst
-                count[k] = static_cast<std::size_t>(
-                    std::max(1.0, std::floor((b.box.hi[k] - b.box.lo[k]) / s.spacing + 1e-3)));
+                count[k] =
+                    static_cast<std::size_t>(std::max(1.0, std::floor((b.box.hi[k] - b.box.lo[k]) / s.spacing + 1e-3)));
         }
         for (std::size_t z = 0; z < count[2]; ++z)
             for (std::size_t y = 0; y < count[1]; ++y)

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 namespace {
 
@@ -60,8 +61,12 @@ TEST(Bodies, NoParticleEntersABody) {
 }
 
 TEST(Bodies, MomentumGoesFromTheFluidToABody) {
-    for (const BoundaryKind kind : {BoundaryKind::particles, BoundaryKind::field}) {
+    for (const auto& [kind, solver] : {std::pair{BoundaryKind::particles, SolverKind::weakly_compressible},
+                                       std::pair{BoundaryKind::field, SolverKind::weakly_compressible},
+                                       std::pair{BoundaryKind::particles, SolverKind::incompressible},
+                                       std::pair{BoundaryKind::field, SolverKind::incompressible}}) {
         Scene scene = test::drop(3, 0.06, 0.0125);
+        scene.solver = solver;
         for (Vec3d& x : scene.particles[0].positions) x[0] -= 0.15;
         scene.particles[0].velocities.assign(scene.particles[0].positions.size(), {{2, 0, 0}});
         scene.bodies.push_back(
@@ -153,22 +158,52 @@ TEST(Bodies, SameBytesForAnyThreadsAndAfterARestart) {
     EXPECT_TRUE(test::checkpoint(a) == test::checkpoint(c));
 }
 
+// A dam breaks over balls that weigh less than a particle or little more. Taken as fixed by the pressure solve, or by
+// each of the particles that meet them, they threw the fluid at some thousand metres per second.
+TEST(Bodies, LightBallsInCoarseWaterStayCalm) {
+    for (const SolverKind solver : {SolverKind::incompressible, SolverKind::weakly_compressible})
+        for (const double density : {200.0, 550.0}) {
+            Scene scene;
+            scene.solver = solver;
+            scene.spacing = 0.04;
+            scene.domain.box = {{{0, 0, 0}}, {{0.76, 0.32, 1}}};
+            scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.32, 0.32, 0.4}}}});
+            for (int k = 0; k < 24; ++k)
+                scene.bodies.push_back({.motion = BodyMotion::dynamic,
+                                        .radius = 0.032,
+                                        .density = density,
+                                        .position = {{0.4 + 0.09 * (k % 4), 0.07 + 0.09 * (k / 4 % 3),
+                                                      0.034 + 0.07 * static_cast<double>(k / 12)}}});
+            Simulation s(scene);
+            const double limit = 2 * std::sqrt(2 * 9.81 * 0.4);
+            while (s.time() < 0.7) {
+                s.step();
+                ASSERT_LT(s.statistics().max_speed, limit) << density << " at " << s.time();
+                for (const BodyPose& b : s.bodies())
+                    ASSERT_LT(std::hypot(b.velocity[0], b.velocity[1], b.velocity[2]), limit) << density;
+            }
+        }
+}
+
 // A light ball comes up and floats, a heavy one sinks.
 TEST(Bodies, Float) {
-    Scene scene;
-    scene.dimension = 2;
-    scene.spacing = 0.01;
-    scene.gravity = {{0, -9.81, 0}};
-    scene.domain.box = {{{0, 0, 0}}, {{0.4, 0.4, 1}}};
-    scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.4, 0.2, 0}}}});
-    scene.bodies.push_back(
-        {.motion = BodyMotion::dynamic, .radius = 0.04, .density = 300, .position = {{0.1, 0.1, 0}}});
-    scene.bodies.push_back(
-        {.motion = BodyMotion::dynamic, .radius = 0.04, .density = 3000, .position = {{0.3, 0.1, 0}}});
-    Simulation s(scene);
-    s.advance_to(0.6);
-    EXPECT_GT(s.bodies()[0].position[1], 0.14);
-    EXPECT_LT(s.bodies()[1].position[1], 0.06);
+    for (const SolverKind solver : {SolverKind::incompressible, SolverKind::weakly_compressible}) {
+        Scene scene;
+        scene.solver = solver;
+        scene.dimension = 2;
+        scene.spacing = 0.01;
+        scene.gravity = {{0, -9.81, 0}};
+        scene.domain.box = {{{0, 0, 0}}, {{0.4, 0.4, 1}}};
+        scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.4, 0.2, 0}}}});
+        scene.bodies.push_back(
+            {.motion = BodyMotion::dynamic, .radius = 0.04, .density = 300, .position = {{0.1, 0.1, 0}}});
+        scene.bodies.push_back(
+            {.motion = BodyMotion::dynamic, .radius = 0.04, .density = 3000, .position = {{0.3, 0.1, 0}}});
+        Simulation s(scene);
+        s.advance_to(0.6);
+        EXPECT_GT(s.bodies()[0].position[1], 0.14);
+        EXPECT_LT(s.bodies()[1].position[1], 0.06);
+    }
 }
 
 }  // namespace
