@@ -1,8 +1,10 @@
 // Validation runs, as CSV on the standard output (docs/simulation.md).
 //   quadrat_validation dam [weak | incompressible] [particles across the column = 20] [threads = 1]
+//   quadrat_validation dam_square ... (the same of another experiment)
 //   quadrat_validation compare [particles across = 20]      both solvers to one simulated second: steps and seconds
 //   quadrat_validation hydrostatic | drop | energy | momentum | layers
-// dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a.
+// dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a. dam_square:
+// that of Lobovsky et al. 2014, as wide as high: time in units sqrt(a / g).
 #include <quadrat/simulation.hpp>
 
 #include <algorithm>
@@ -18,36 +20,42 @@ namespace {
 
 using namespace quadrat;
 
-constexpr double a = 0.05715;  // width of the column, metres
 constexpr double g = 9.81;
 
-Scene dam(SolverKind solver, double across, double length) {
+// A column of water at the left end of a tank; lengths in units of its width.
+struct Column {
+    double width, height, tank;
+};
+constexpr Column martin = {0.05715, 2, 6}, lobovsky = {0.6, 1, 1.61 / 0.6};
+
+Scene dam(SolverKind solver, const Column& c, double across) {
+    const double a = c.width;
     Scene s;
     s.dimension = 2;
     s.solver = solver;
     s.spacing = a / across;
-    s.domain.box = {{{0, 0, 0}}, {{length * a, 4 * a, 1}}};
+    s.domain.box = {{{0, 0, 0}}, {{c.tank * a, 2 * c.height * a, 1}}};
     s.gravity = {{0, -g, 0}};
-    s.blocks.push_back({.box = {{{0, 0, 0}}, {{a, 2 * a, 0}}}});
+    s.blocks.push_back({.box = {{{0, 0, 0}}, {{a, c.height * a, 0}}}});
     return s;
 }
 
 // The farthest place that at least three particles have reached: a single one is spray.
-double front(const Simulation& s) {
+double front(const Simulation& s, double width) {
     std::vector<float> x;
     for (const Vec3f& p : s.positions()) x.push_back(p[0]);
     std::nth_element(x.begin(), x.end() - 3, x.end());
-    return (double{x[x.size() - 3]} + 0.5 * s.scene().spacing) / a;
+    return (double{x[x.size() - 3]} + 0.5 * s.scene().spacing) / width;
 }
 
-int run_dam(SolverKind solver, double across, unsigned threads) {
+int run_dam(SolverKind solver, const Column& c, double end, double across, unsigned threads) {
     const auto executor = make_executor(threads);
-    Simulation s(dam(solver, across, 6), executor.get());
+    Simulation s(dam(solver, c, across), executor.get());
     std::printf("T,Z,steps,energy,density_error\n");
-    for (int k = 0; k <= 34; ++k) {
-        s.advance_to(0.1 * k * std::sqrt(a / (2 * g)));
+    for (int k = 0; 0.1 * k < end; ++k) {
+        s.advance_to(0.1 * k * std::sqrt(c.width / (c.height * g)));
         const Statistics t = s.statistics();
-        std::printf("%.2f,%.4f,%llu,%.6g,%.3g\n", 0.1 * k, front(s), static_cast<unsigned long long>(t.steps),
+        std::printf("%.2f,%.4f,%llu,%.6g,%.3g\n", 0.1 * k, front(s, c.width), static_cast<unsigned long long>(t.steps),
                     t.kinetic + t.potential + t.internal, t.average_density_error);
     }
     return 0;
@@ -56,7 +64,7 @@ int run_dam(SolverKind solver, double across, unsigned threads) {
 int compare(double across) {
     std::printf("solver,particles,steps,seconds,mean_density_error,worst_mean_density_error\n");
     for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
-        Simulation s(dam(solver, across, 4));
+        Simulation s(dam(solver, {martin.width, martin.height, 4}, across));
         double sum = 0, worst = 0, seconds = 0;
         for (int k = 1; k <= 100; ++k) {
             const auto start = std::chrono::steady_clock::now();
@@ -82,18 +90,23 @@ int hydrostatic() {
     s.phases[0].viscosity = 2;
     s.phases[0].artificial_viscosity = 1;
     Simulation run(s);
-    double sum[20] = {}, count[20] = {};
+    // Pressure and height where the particles are, over two rows each: pressures of a lattice alternate from row to row
+    // (by some 40 Pa here), and what acts on a particle is their sum over the support.
+    constexpr int bins = 10;
+    double sum[bins] = {}, height[bins] = {}, count[bins] = {};
     for (int k = 0; k < 80; ++k) {
         run.advance_to(0.4 + 0.0025 * k);
         for (std::size_t i = 0; i < run.positions().size(); ++i) {
-            const int bin = std::clamp(static_cast<int>(run.positions()[i][1] / 0.01f), 0, 19);
-            sum[bin] += double{run.pressures()[i]}, ++count[bin];
+            const int bin = std::clamp(static_cast<int>(run.positions()[i][1] / 0.02f), 0, bins - 1);
+            sum[bin] += double{run.pressures()[i]};
+            height[bin] += double{run.positions()[i][1]};
+            ++count[bin];
         }
     }
     std::printf("depth,pressure,expected\n");
-    for (int b = 19; b >= 0; --b) {
-        const double depth = 0.2 - 0.01 * (b + 0.5);
-        std::printf("%.3f,%.1f,%.1f\n", depth, count[b] > 0 ? sum[b] / count[b] : 0.0, 1000 * g * depth);
+    for (int b = bins - 1; b >= 0; --b) {
+        const double depth = 0.2 - height[b] / count[b];
+        std::printf("%.4f,%.1f,%.1f\n", depth, sum[b] / count[b], 1000 * g * depth);
     }
     return 0;
 }
@@ -183,16 +196,18 @@ int layers() {
 
 int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
-    if (what == "dam") {
-        const bool weak = argc < 3 || std::strcmp(argv[2], "incompressible") != 0;
-        return run_dam(weak ? SolverKind::weakly_compressible : SolverKind::incompressible,
-                       argc > 3 ? std::atof(argv[3]) : 20, argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1);
+    if (what == "dam" || what == "dam_square") {
+        const bool weak = argc < 3 || std::strcmp(argv[2], "incompressible") != 0, square = what == "dam_square";
+        return run_dam(weak ? SolverKind::weakly_compressible : SolverKind::incompressible, square ? lobovsky : martin,
+                       square ? 1.65 : 3.45, argc > 3 ? std::atof(argv[3]) : 20,
+                       argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1);
     }
     if (what == "compare") return compare(argc > 2 ? std::atof(argv[2]) : 20);
     if (what == "hydrostatic") return hydrostatic();
     if (what == "drop") return drop();
     if (what == "energy" || what == "momentum") return energy();
     if (what == "layers") return layers();
-    std::fprintf(stderr, "quadrat_validation: dam, compare, hydrostatic, drop, energy, momentum or layers\n");
+    std::fprintf(stderr,
+                 "quadrat_validation: dam, dam_square, compare, hydrostatic, drop, energy, momentum or layers\n");
     return 2;
 }
