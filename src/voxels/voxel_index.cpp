@@ -145,6 +145,13 @@ void VoxelIndex<D>::settle() {
     if (hash_.tabled() && mode_ == Mode::constrained) fast_ = Fast::constrained;
     if (hash_.tabled() && mode_ == Mode::bucket_tag) fast_ = Fast::bucket_tag;
     if (mode_ == Mode::brick) fast_ = Fast::brick;
+    narrow_ = Fast::none;
+    if constexpr (D == 3 && NarrowHash::available) {
+        if ((mode_ == Mode::constrained || mode_ == Mode::bucket_tag) && NarrowHash::fits(hash_)) {
+            narrow_hash_ = NarrowHash(hash_);
+            narrow_ = mode_ == Mode::constrained ? Fast::constrained : Fast::bucket_tag;
+        }
+    }
     Local start{};
     if (fast_ == Fast::brick) start = brick_phase_;
     if (fast_ == Fast::constrained || fast_ == Fast::bucket_tag) start = hash_.table_starts();

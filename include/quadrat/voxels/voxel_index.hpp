@@ -13,6 +13,7 @@
 #pragma once
 
 #include <quadrat/voxels/domain_box.hpp>
+#include <quadrat/voxels/narrow_hash.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
 #include <bit>
@@ -87,6 +88,14 @@ class VoxelIndex {
     [[nodiscard]] std::uint32_t find(const Voxel<D>& p) const {
         // The fast paths are short, so that they are inlined and many lookups fit into the processor's window; the
         // choice comes first, so that a loop can be specialised for it.
+        if constexpr (D == 3 && NarrowHash::available) {
+            if (narrow_ != Fast::none) {
+                typename PerfectHash<D>::Place place;
+                if (!narrow_hash_.place(p, place)) return absent;
+                if (place.slot == absent) __builtin_unreachable();  // slots are fewer
+                return narrow_ == Fast::constrained || has_tag(place.slot, place.bucket) ? place.slot : absent;
+            }
+        }
         Local at;
         if (fast_ == Fast::constrained) {
             if (!box_.locate(p, at)) return absent;
@@ -240,6 +249,8 @@ class VoxelIndex {
     Voxel<D> origin_ = {};
     Mode mode_ = Mode::empty;
     Fast fast_ = Fast::none;
+    Fast narrow_ = Fast::none;
+    NarrowHash narrow_hash_;
     DomainBox<D> box_;
     Layout layout_ = Layout::voxel;
     Encoding encoding_ = Encoding::bucket_tag;
