@@ -72,7 +72,7 @@ TYPED_TEST(HashGrid, FindsThePairsOfMovingScenes) {
     using base::BoxScene;
     for (const BoxScene scene :
          {BoxScene::equal, BoxScene::sizes, BoxScene::sticks, BoxScene::mix, BoxScene::clustered}) {
-        base::MovingBoxes<D, T> world(scene, test::scaled(3000, 1000));
+        base::MovingBoxes<D, T> world(scene, test::scaled(3000, 1000, 500));
         HashGridHierarchy<D, T> grid;
         grid.insert(world.boxes());
         std::vector<Pair> pairs;
@@ -95,7 +95,7 @@ TYPED_TEST(HashGrid, SweepsSizeRatioAndDensity) {
     for (const double ratio : {1.0, 3.0, 40.0, 1e3, 1e6})
         for (const double side : {0.0, 2.0, 30.0, 1e4})
             for (const bool cubes : {true, false}) {
-                std::vector<Box<D, T>> boxes(test::scaled(700, 250));
+                std::vector<Box<D, T>> boxes(test::scaled(700, 250, 150));
                 for (auto& box : boxes) {
                     const double common = std::pow(ratio, unit(random)) / std::sqrt(ratio);
                     for (int k = 0; k < D; ++k) {
@@ -255,7 +255,7 @@ TYPED_TEST(HashGrid, FindsPairsOfTwoSets) {
 TYPED_TEST(HashGrid, GivesTheSameBytesForAnyThreadCountAndTarget) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> world(base::BoxScene::mix, 40'000);
+    base::MovingBoxes<D, T> world(base::BoxScene::mix, test::scaled(40'000, 20'000, 18'000));
     const auto expected = by_grid<D, T>(world.boxes());
     for (const unsigned threads : {1u, 2u, 7u}) {
         const auto executor = make_executor(threads);

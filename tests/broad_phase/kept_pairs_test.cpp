@@ -24,7 +24,7 @@ TEST(KeptPairs, AreThePairsOfEveryStep) {
     kept.insert(world.boxes());
     BruteForce<3, float> oracle;
     std::vector<Pair> expected, pairs;
-    for (int step = 0; step < test::scaled(60, 12); ++step) {
+    for (int step = 0; step < test::scaled(60, 12, 4); ++step) {
         oracle.build(world.boxes());
         oracle.find_pairs(expected);
         kept.find_pairs(pairs);

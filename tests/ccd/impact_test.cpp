@@ -7,6 +7,7 @@
 #include "ccd/filter.hpp"
 #include "ccd/oracle.hpp"
 #include "ccd/query_file.hpp"
+#include "support/scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +74,7 @@ void expect_oracle(const RandomQuery& q, const std::string& note) {
 TEST(Impact, AgreesWithOracle) {
     std::mt19937_64 random(7);
     for (int character = 0; character < 6; ++character)
-        for (int i = 0; i < 18; ++i)
+        for (int i = 0; i < test::scaled(18, 18, 2); ++i)
             expect_oracle(random_query(random, character),
                           "character " + std::to_string(character) + " query " + std::to_string(i));
 }
@@ -81,7 +82,7 @@ TEST(Impact, AgreesWithOracle) {
 TEST(Impact, HugeAndTinyCoordinates) {
     std::mt19937_64 random(11);
     for (const double scale : {1e300, 1e150, 1e-150, 1e-300, 0x1p-1060})
-        for (int i = 0; i < 6; ++i) {
+        for (int i = 0; i < test::scaled(6, 6, 1); ++i) {
             RandomQuery q = random_query(random, i % 2 ? 0 : 4);
             for (FourPoints* p : {&q.start, &q.end})
                 for (Vec3d& v : *p)

@@ -6,6 +6,7 @@
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
+#include "support/scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,8 +62,8 @@ TYPED_TEST(BruteForceTest, NeighboursOfHostilePointsOnEveryTarget) {
 }
 
 TEST(BruteForce, SameForAnyNumberOfThreads) {
-    const base::MovingBoxes<3, float> boxes(base::BoxScene::sizes, 3000);
-    const base::MovingPoints<3, float> points(base::PointScene::uniform, 3000);
+    const base::MovingBoxes<3, float> boxes(base::BoxScene::sizes, test::scaled(3000, 1500));
+    const base::MovingPoints<3, float> points(base::PointScene::uniform, test::scaled(3000, 1500));
     std::vector<Pair> expected;
     BruteForce<3, float> serial;
     serial.build(boxes.boxes());

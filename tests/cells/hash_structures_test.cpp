@@ -10,6 +10,7 @@
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
+#include "support/scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -147,7 +148,7 @@ TYPED_TEST(HashStructures, NeighboursOfHostilePoints) {
 
 TEST(HashScenes, NeighboursOfTheSharedScenes) {
     for (const char* name : {"W1", "W2", "W3", "shell", "clustered"}) {
-        const base::MovingPoints<3, float> world(*base::point_scene(name), 2000);
+        const base::MovingPoints<3, float> world(*base::point_scene(name), test::scaled(2000, 1000, 500));
         const auto expected = test::oracle_neighbors(world.points(), world.radius());
         NeighborList list;
         UniformHash<3, float>().find_neighbors(world.points(), world.radius(), list);

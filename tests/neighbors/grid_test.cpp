@@ -3,6 +3,7 @@
 #include "neighbors/grid.hpp"
 
 #include "base/scenes.hpp"
+#include "support/scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,8 +64,8 @@ TEST(Grid, IsAStableSortByCell) {
     ThreadExecutor pool(3);
     for (Executor* executor : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&pool)})
         for (const double share : {0.0, 0.9}) {
-            expect_sorted(crowded<3, float>(300000, share), 1.5, executor);
-            expect_sorted(crowded<2, double>(200000, share), 0.4, executor);
+            expect_sorted(crowded<3, float>(test::scaled(300000, 100000, 50000), share), 1.5, executor);
+            expect_sorted(crowded<2, double>(test::scaled(200000, 100000, 50000), share), 0.4, executor);
             expect_sorted(crowded<3, double>(500, share), 20, executor);
         }
 }

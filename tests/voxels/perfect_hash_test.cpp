@@ -2,6 +2,7 @@
 
 #include <quadrat/error.hpp>
 
+#include "support/scale.hpp"
 #include "voxels/sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +97,7 @@ TEST(PerfectHash, RandomMatrices) {
 }
 
 TEST(PerfectHash, IsAFunctionOfTheSeedAndNotOfThreads) {
-    const auto points = test::random_voxels<3>(20000, 0, 200);
+    const auto points = test::random_voxels<3>(test::scaled(20000, 8000, 3000), 0, 200);
     const auto bytes = [](const auto& hash) {
         return std::vector<std::uint8_t>(hash.offsets().begin(), hash.offsets().end());
     };

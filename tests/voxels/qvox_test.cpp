@@ -1,3 +1,4 @@
+#include "support/scale.hpp"
 #include "voxels/data.hpp"
 
 #include <quadrat/error.hpp>
@@ -122,7 +123,7 @@ TEST(Qvox, DamageIsFound) {
 TEST(Qvox, HostileContentsStayInBounds) {
     std::mt19937_64 g(5);
     for (const VoxelOptions& o : kinds)
-        for (int round = 0; round < 100; ++round) {
+        for (int round = 0; round < test::scaled(100, 100, 15); ++round) {
             const auto v = sample<3>(o, 300);
             auto bytes = encode_qvox(v.grid());
             std::uint32_t count;
