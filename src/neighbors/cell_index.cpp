@@ -183,7 +183,7 @@ void CellIndex<D, T>::State::sort(std::span<const Vec<D, T>> given, Bounds<D, T>
         geometry = Geometry<D, T>(bounds_lo, bounds_hi, std::max<std::size_t>(count, 1), radius, options.subdivision);
     }
     if (plain_build) {
-        points.build(geometry, given, options.executor);
+        if (!(keep && points.update(given, options.executor))) points.build(geometry, given, options.executor);
     } else {
         const std::span<const Record<D, T>> all = records;
         points.build(geometry, all, options.executor);

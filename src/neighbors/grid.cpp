@@ -144,6 +144,8 @@ void Grid<D, T>::build_dense(const Source& source, Executor* executor) {
     start_.resize_discard(parts.rows * parts.bins + 1);
     for (int k = 0; k < D; ++k) c_[k].resize_discard(n + 16);
     id_.resize_discard(n + 16);
+    for (auto& c : next_c_) c.release();
+    next_id_.release();
     records_.resize_discard(n);
 
     // A count per part and chunk of the input.
@@ -361,8 +363,10 @@ typename Grid<D, T>::Row Grid<D, T>::next_row(const Row& row) const {
 
 template <int D, class T>
 std::uint64_t Grid<D, T>::bytes() const {
-    std::uint64_t sum = id_.bytes() + start_.bytes() + records_.bytes() + rows_.capacity() * sizeof(SortedRow);
+    std::uint64_t sum =
+        id_.bytes() + next_id_.bytes() + start_.bytes() + records_.bytes() + rows_.capacity() * sizeof(SortedRow);
     for (const auto& c : c_) sum += c.bytes();
+    for (const auto& c : next_c_) sum += c.bytes();
     return sum;
 }
 

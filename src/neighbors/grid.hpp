@@ -84,6 +84,9 @@ class Grid {
     /// Sorts the points by (slab, row, bin, order given). All coordinates are finite; their number is below 2^32 - 1.
     void build(const Geometry<D, T>& geometry, std::span<const Vec<D, T>> points, Executor* executor);
     void build(const Geometry<D, T>& geometry, std::span<const Record<D, T>> records, Executor* executor);
+    /// The same points, ids 0 to size() - 1, moved: sorted in the cells of last time if they are dense and few points
+    /// change theirs. Otherwise false, and build() has to follow.
+    [[nodiscard]] bool update(std::span<const Vec<D, T>> points, Executor* executor);
 
     [[nodiscard]] const Geometry<D, T>& geometry() const { return geometry_; }
     [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -92,8 +95,6 @@ class Grid {
     [[nodiscard]] const std::uint32_t* starts() const { return start_.data(); }
     [[nodiscard]] std::span<const SortedRow> sorted_rows() const { return rows_; }
     [[nodiscard]] std::uint64_t bytes() const;
-    /// Gives back what only build() needs.
-    void release_scratch() { records_.release(); }
 
     /// The first row with points at or after position p, and its end. Dense: rows are numbered slab * rows + row.
     struct Row {
@@ -117,6 +118,7 @@ class Grid {
     void sort_part(const Parts& parts, std::size_t p, std::uint32_t begin, std::span<const Record<D, T>> records);
     void cut_part(const Parts& parts, std::size_t p, std::uint32_t begin, std::span<const Record<D, T>> records);
     void finish();
+    [[nodiscard]] bool stays(const Vec<D, T>& v, std::uint32_t position) const;
     [[nodiscard]] std::uint32_t dense_row(const T* v) const;
 
     Geometry<D, T> geometry_;
@@ -125,7 +127,9 @@ class Grid {
     base::Array<std::uint32_t> id_;
     base::Array<std::uint32_t> start_;
     std::vector<SortedRow> rows_;
-    base::Array<Record<D, T>> records_;
+    base::Array<Record<D, T>> records_;  // scratch of build()
+    base::Array<T> next_c_[D];           // scratch of update(); only one of both has memory
+    base::Array<std::uint32_t> next_id_;
 };
 
 }  // namespace quadrat::neighbors

@@ -128,7 +128,7 @@ TYPED_TEST(HashGrid, StaysRightThroughRandomEdits) {
     HashGridHierarchy<D, T> grid(no_all_pairs);
     std::map<std::uint32_t, std::pair<Id, Box<D, T>>> live;
     std::vector<Pair> pairs;
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < test::scaled(12, 12, 4); ++round) {
         for (int op = 0; op < 1500; ++op) {
             const double what = unit(random);
             if (live.size() < 20 || what < 0.4) {

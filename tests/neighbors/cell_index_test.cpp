@@ -9,6 +9,7 @@
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
+#include "support/scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -147,7 +148,7 @@ TYPED_TEST(CellIndexTyped, NearestAreTheNearest) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
     for (const auto scene : {base::PointScene::uniform, base::PointScene::clustered, base::PointScene::shell}) {
-        const base::MovingPoints<D, T> moving(scene, 500);
+        const base::MovingPoints<D, T> moving(scene, test::scaled(500, 400, 150));
         const auto points = moving.points();
         CellIndex<D, T> index({.radius = moving.radius()});
         index.build(points);
@@ -244,7 +245,7 @@ TEST(CellIndex, NearestOfFewFarAndCoincidentPoints) {
 }
 
 TEST(CellIndex, SameBytesForAnyNumberOfThreadsAndAnyTarget) {
-    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 30000);
+    const base::MovingPoints<3, float> moving(base::PointScene::uniform, test::scaled(30000, 15000, 9000));
     const auto run = [&](Executor* executor) {
         CellIndex<3, float> index({.radius = moving.radius(), .executor = executor});
         index.build(moving.points());
@@ -259,6 +260,29 @@ TEST(CellIndex, SameBytesForAnyNumberOfThreadsAndAnyTarget) {
         EXPECT_EQ(run(&executor), reference);
     }
     base::for_each_simd_target([&] { EXPECT_EQ(run(nullptr), reference); });
+}
+
+TEST(CellIndex, SmallStepsOfManyPointsGiveTheListsOfANewIndex) {
+    base::SplitMix random(5);
+    const base::MovingPoints<3, float> scene(base::PointScene::uniform, 6000);
+    std::vector<Vec3f> points(scene.points().begin(), scene.points().end());
+    CellIndex<3, float> kept({.radius = scene.radius()});
+    kept.build(points);
+    NeighborList list, expected;
+    for (int step = 0; step < 6; ++step) {
+        for (auto& p : points)
+            for (int k = 0; k < 3; ++k) p[k] += static_cast<float>(random.uniform(-0.002, 0.002)) * scene.radius();
+        EXPECT_TRUE(kept.update(points));
+        kept.find_neighbors(list);
+        CellIndex<3, float> anew({.radius = scene.radius()});
+        anew.build(points);
+        anew.find_neighbors(expected);
+        EXPECT_EQ(sorted(rows_of(list)), sorted(rows_of(expected))) << step;
+        if (step == 3) {
+            kept.erase(std::vector<std::uint32_t>{5});
+            kept.build(points);
+        }
+    }
 }
 
 TEST(CellIndex, ListsInInputOrderAreTheSameRows) {

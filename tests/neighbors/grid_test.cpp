@@ -70,5 +70,62 @@ TEST(Grid, IsAStableSortByCell) {
         }
 }
 
+/// Points that move by up to `step` are sorted by update() as by build(), for as long as it takes them.
+template <int D, class T>
+void expect_updated(std::size_t n, double step, int steps, Executor* executor) {
+    auto points = crowded<D, T>(n, 0.5);
+    const T lo[3] = {0, 0, 0}, hi[3] = {100, 100, 100};
+    const Geometry<D, T> geometry(lo, hi, n, 4, 0);
+    Grid<D, T> kept, anew;
+    kept.build(geometry, std::span<const Vec<D, T>>(points), executor);
+    base::SplitMix random(42);
+    int updated = 0;
+    for (int s = 0; s < steps; ++s) {
+        for (auto& p : points)
+            for (int k = 0; k < D; ++k) p[k] += static_cast<T>(random.uniform(-step, step));
+        if (s == 1) points[n / 2] = points[n / 3];                      // far from where it was
+        if (s == 2) points[7][0] = T(-500), points[8][D - 1] = T(500);  // outside
+        const std::span<const Vec<D, T>> now = points;
+        if (kept.update(now, executor))
+            ++updated;
+        else
+            kept.build(geometry, now, executor);
+        anew.build(geometry, now, nullptr);
+        EXPECT_TRUE(std::equal(anew.ids(), anew.ids() + n, kept.ids()));
+        for (int k = 0; k < D; ++k) EXPECT_TRUE(std::equal(anew.axis(k), anew.axis(k) + n, kept.axis(k)));
+        std::size_t cells = 1;
+        for (int k = 0; k < D; ++k) cells *= static_cast<std::size_t>(geometry.cells[k]);
+        EXPECT_TRUE(std::equal(anew.starts(), anew.starts() + cells + 1, kept.starts()));
+    }
+    EXPECT_EQ(updated, step > 1 ? 0 : steps) << "step " << step;
+}
+
+TEST(Grid, MovedPointsAreSortedAsByBuild) {
+    ThreadExecutor pool(3);
+    for (Executor* executor : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&pool)})
+        for (const double step : {0.0, 0.001, 0.005, 30.0}) {
+            expect_updated<3, float>(test::scaled(40000, 20000), step, 5, executor);
+            expect_updated<2, float>(test::scaled(20000, 8000), step, 5, executor);
+            expect_updated<3, double>(test::scaled(20000, 8000), step, 5, executor);
+            expect_updated<2, double>(5000, step, 5, executor);
+        }
+}
+
+TEST(Grid, AnUpdateThatTheSampleDidNotForeseeIsRefused) {
+    // Every point but those that the sample looks at goes elsewhere.
+    const std::size_t n = 8192;
+    auto points = crowded<3, float>(n, 0);
+    const float lo[3] = {0, 0, 0}, hi[3] = {100, 100, 100};
+    const Geometry<3, float> geometry(lo, hi, n, 4, 0);
+    Grid<3, float> kept, anew;
+    kept.build(geometry, std::span<const Vec3f>(points), nullptr);
+    for (std::size_t p = 0; p < n; ++p)
+        if (p % 8) points[kept.ids()[p]] = {{50, 50, 50}};
+    EXPECT_FALSE(kept.update(points, nullptr));
+    kept.build(geometry, std::span<const Vec3f>(points), nullptr);
+    anew.build(geometry, std::span<const Vec3f>(points), nullptr);
+    EXPECT_TRUE(std::equal(anew.ids(), anew.ids() + n, kept.ids()));
+}
+
 }  // namespace
 }  // namespace quadrat::neighbors
