@@ -32,7 +32,7 @@ build: packages $(BUILD)/build.ninja
 # ffmpeg makes the film; without it there are pictures only.
 demo: build
 	@command -v ffmpeg >/dev/null || cmake/install-packages.sh apps/packages-film.txt || true
-	@$(BUILD)/quadrat demo --boxes
+	@$(BUILD)/quadrat demo
 
 test: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD)

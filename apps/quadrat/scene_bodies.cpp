@@ -215,7 +215,8 @@ std::vector<RigidBody> scatter(const JsonCursor& at, const RigidBody& body, int 
     return all;
 }
 
-// "sheet": {"cells": [n, m], "size": [a, b], "center", "rotation"}: a rectangle, flat at first.
+// "sheet": {"cells": [n, m], "size": [a, b], "center", "rotation", "sag"}: a rectangle, flat at first or, with a sag,
+// hanging between its edges.
 Mesh sheet(const JsonCursor& at, std::uint32_t cells[2]) {
     JsonObject object(at);
     const auto counts = object.need("cells").list();
@@ -223,6 +224,8 @@ Mesh sheet(const JsonCursor& at, std::uint32_t cells[2]) {
     const auto sizes = size_at.list();
     Vec3d center = {{0, 0, 0}};
     object.read("center", center);
+    double sag = 0;
+    object.read("sag", sag);
     const std::array<double, 4> rotation = read_rotation(object);
     object.end();
     if (counts.size() != 2) at.expected("two counts of cells");
@@ -233,9 +236,9 @@ Mesh sheet(const JsonCursor& at, std::uint32_t cells[2]) {
     const std::uint32_t n = cells[0], m = cells[1];
     for (std::uint32_t i = 0; i <= n; ++i)
         for (std::uint32_t k = 0; k <= m; ++k) {
-            Vec3d v = turned(
-                {{(static_cast<double>(i) / n - 0.5) * size[0], (static_cast<double>(k) / m - 0.5) * size[1], 0}},
-                rotation);
+            const double s = static_cast<double>(i) / n, t = static_cast<double>(k) / m;
+            Vec3d v =
+                turned({{(s - 0.5) * size[0], (t - 0.5) * size[1], -16 * sag * s * (1 - s) * t * (1 - t)}}, rotation);
             for (int axis = 0; axis < 3; ++axis) v[axis] += center[axis];
             mesh.vertices.push_back(v);
             if (i == 0 || k == 0) continue;
