@@ -6,6 +6,8 @@ namespace quadrat {
 
 bool NarrowHash::fits(const PerfectHash<3>& hash) {
     constexpr std::uint32_t limit = (1u << 15) - 1;
+    constexpr std::size_t longest = std::size_t{4} << 20;
+    if (hash.offsets().size() > longest) return false;  // opening a file should not take longer than that
     if (!hash.identity() || hash.offset_bits() != 8 || hash.entries() == 0) return false;
     std::uint32_t size[3];
     for (int a = 0; a < 3; ++a) {

@@ -135,7 +135,11 @@ class Trial {
                     h[a] = table[a].remainder(local[a]);
                     bucket = bucket * offset[a].divisor + offset[a].remainder(local[a]);
                 }
-                if (inv[a] != 1) h[a] = static_cast<std::uint32_t>(std::uint64_t{h[a]} * inv[a] % table[a].divisor);
+                if (inv[a] == 1) continue;
+                const std::uint64_t product = std::uint64_t{h[a]} * inv[a];
+                h[a] = table[a].divisor <= 2048  // then the product is below 2^22
+                           ? table[a].remainder(static_cast<std::uint32_t>(product))
+                           : static_cast<std::uint32_t>(product % table[a].divisor);
             }
             return {bucket, Triple::of(h[0], h[1], h[2])};
         }

@@ -19,8 +19,8 @@ class NarrowHash {
     NarrowHash() = default;
     /// Requires fits(hash); shares its offset table without owning it.
     explicit NarrowHash(const PerfectHash<3>& hash);
-    /// True if extents, sizes and products of two sizes are below 2^15, offsets are single bytes in steps of one, and
-    /// none is as large as the table. Reads the whole offset table.
+    /// True if extents, sizes and products of two sizes are below 2^15, offsets are single bytes in steps of one, 4 MB
+    /// at most, and none is as large as the table. Reads the offset table.
     [[nodiscard]] static bool fits(const PerfectHash<3>& hash);
 
 #if defined(__SSE2__)
@@ -28,6 +28,10 @@ class NarrowHash {
 
     /// False if p is outside the bounding box. Whatever the offset table holds, the slot is one of the table's.
     [[nodiscard]] bool place(const Voxel<3>& p, PerfectHash<3>::Place& to) const {
+        // All of them before the branch, so that a loop may keep them in registers.
+        const __m128i reciprocal = row(reciprocal_), divisor = row(divisor_), bucket_stride = row(bucket_stride_),
+                      size = row(size_), largest = row(largest_), slot_stride = row(slot_stride_);
+        const std::uint8_t* offsets = offsets_;
         __m128i v = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p.v));
 #if defined(__SSE4_1__)
         v = _mm_insert_epi32(v, p.v[2], 2);
@@ -39,18 +43,18 @@ class NarrowHash {
         const __m128i beyond = _mm_subs_epu16(v, row(last_));
         if (_mm_movemask_epi8(_mm_cmpeq_epi16(beyond, _mm_setzero_si128())) != 0xffff) return false;
         // Remainders by r (lanes 0-2) and m (4-6): the quotient is at most one too small.
-        const __m128i quotient = _mm_mulhi_epu16(v, row(reciprocal_));
-        v = reduced(_mm_sub_epi16(v, _mm_mullo_epi16(quotient, row(divisor_))), row(divisor_));
-        to.bucket = sum(_mm_madd_epi16(v, row(bucket_stride_)));
-        const auto* at = reinterpret_cast<const __m128i*>(offsets_ + std::size_t{to.bucket} * 3);
+        const __m128i quotient = _mm_mulhi_epu16(v, reciprocal);
+        v = reduced(_mm_sub_epi16(v, _mm_mullo_epi16(quotient, divisor)), divisor);
+        to.bucket = sum(_mm_madd_epi16(v, bucket_stride));
+        const auto* at = reinterpret_cast<const __m128i*>(offsets + std::size_t{to.bucket} * 3);
 #if defined(__SSE4_1__)
         __m128i phi = _mm_cvtepu8_epi16(_mm_loadl_epi64(at));
 #else
         __m128i phi = _mm_unpacklo_epi8(_mm_loadl_epi64(at), _mm_setzero_si128());
 #endif
-        phi = _mm_min_epi16(phi, row(largest_));  // only a broken file has larger ones
-        v = reduced(_mm_add_epi16(_mm_unpackhi_epi64(v, v), phi), row(size_));
-        to.slot = sum(_mm_madd_epi16(v, row(slot_stride_)));
+        phi = _mm_min_epi16(phi, largest);  // only a broken file has larger ones
+        v = reduced(_mm_add_epi16(_mm_unpackhi_epi64(v, v), phi), size);
+        to.slot = sum(_mm_madd_epi16(v, slot_stride));
         return true;
     }
 
