@@ -135,11 +135,10 @@ void add_bench_voxels(CLI::App& bench) {
     verb->add_option("--n", options->n, "entries (default 100000; about, for D3 and D5)");
     verb->add_option("--seed", options->seed, "of positions and queries (default 1)");
     verb->add_option("--layout", options->voxels.layout, "voxel, brick, bits or auto (default auto)")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Layout>{
-            {"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
+        ->transform(choice<Layout>(
+            {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
     verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Construction>{{"fast", Construction::fast}, {"compact", Construction::compact}}));
+        ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {
         const std::uint64_t n = options->n ? options->n : 100000;

@@ -65,7 +65,7 @@ void add_lookup(CLI::App& app) {
     verb->add_option("--found", options->found, "1 where something is stored, else 0 (.npy .csv)");
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {
-        AnyVoxelGrid any = read_qvox(options->input);
+        AnyVoxelGrid any = read_qvox(options->input, {.verify = true});
         const Json json = std::visit([&](auto& grid) { return lookup(std::move(grid), *options); }, any);
         if (options->json)
             std::printf("%s\n", json.dump(2).c_str());

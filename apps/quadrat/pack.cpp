@@ -75,28 +75,26 @@ void add_pack(CLI::App& app) {
     verb->add_option("--resolution", options->source.resolution, "cells on the longest edge of a mesh");
     verb->add_option("--background", options->source.background, "pixels of this colour are empty, as r,g,b");
     verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Construction>{{"fast", Construction::fast}, {"compact", Construction::compact}}));
+        ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
     verb->add_option("--encoding", options->voxels.encoding,
                      "of the voxel layout (default auto: the smallest exact one)")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Encoding>{{"auto", Encoding::automatic},
-                                                                            {"constrained", Encoding::constrained},
-                                                                            {"domain-bit", Encoding::domain_bit},
-                                                                            {"position-tag", Encoding::position_tag},
-                                                                            {"position-hash", Encoding::position_hash},
-                                                                            {"bucket-tag", Encoding::bucket_tag}}));
+        ->transform(choice<Encoding>({{"auto", Encoding::automatic},
+                                      {"constrained", Encoding::constrained},
+                                      {"domain-bit", Encoding::domain_bit},
+                                      {"position-tag", Encoding::position_tag},
+                                      {"position-hash", Encoding::position_hash},
+                                      {"bucket-tag", Encoding::bucket_tag}}));
     verb->add_option("--layout", options->voxels.layout, "voxel, brick, bits or auto (default auto: the smallest)")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Layout>{
-            {"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
+        ->transform(choice<Layout>(
+            {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
     verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Coherence>{
-            {"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
+        ->transform(choice<Coherence>(
+            {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
     verb->add_option("--block", options->block,
                      "blocks of N^D cells with borders for filtering; auto: the N with the least memory");
     verb->add_option("--cells", options->blocks.rule,
                      "blocks for cells touched by or complete in samples (default touched)")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, BlockRule>{{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
+        ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
     verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
     verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)");
     verb->add_option("--compress", options->compression, "zstd level 1..19 for storage (default 0: for mapping)")

@@ -76,12 +76,16 @@ VoxelSource from_png(const SourceOptions& options) {
     if (background.empty() && !alpha)
         throw Error(ErrorKind::unsupported, "has no alpha channel: say with --background which pixels are empty",
                     {.file = options.input});
-    if (!background.empty() && background.size() != image.channels)
-        throw UsageError("--background: this picture has " + std::to_string(image.channels) + " channels");
+    // Without its alpha the colour alone counts.
+    const std::size_t colors = image.channels - (alpha ? 1u : 0u);
+    if (!background.empty() && background.size() != image.channels && background.size() != colors)
+        throw UsageError("--background: expected " + std::to_string(colors) + " numbers" +
+                         (alpha ? ", or one more for alpha" : "") + ", as the picture has");
     VoxelSource source;
     std::vector<Voxel<2>> positions;
     SourceColumn pixels{"color", ValueType::u8, image.channels, {}};
     for (const int value : background) pixels.background.push_back(static_cast<std::byte>(value));
+    if (alpha && background.size() == colors) pixels.background.push_back(std::byte{255});
     for (std::uint32_t y = 0; y < image.height; ++y)
         for (std::uint32_t x = 0; x < image.width; ++x) {
             const std::uint8_t* p = image.pixel(x, y);
@@ -198,8 +202,11 @@ VoxelSource read_voxel_source(const SourceOptions& options) {
 #endif
     } else if (ending == ".ply") {
         throw UsageError("--resolution is needed for a mesh or point cloud");
-    } else {
+    } else if (ending == ".npy" || ending == ".csv" || ending == ".txt" || ending == ".tsv" || ending == ".xyz") {
         source.positions = read_positions(options.input);
+    } else {
+        throw Error(ErrorKind::unsupported, "unknown ending: expected .npy, .csv, .xyz, .png, .obj, .ply or .vdb",
+                    {.file = options.input});
     }
     for (std::size_t i = 0; i < options.values.size(); ++i) add_values(source, options.values[i], i);
     return source;

@@ -63,7 +63,7 @@ void add_unpack(CLI::App& app) {
     verb->add_flag("--textures", options->textures, "the tables as they are, for a shader (info --glsl)");
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {
-        const AnyVoxelGrid any = read_qvox(options->input);
+        const AnyVoxelGrid any = read_qvox(options->input, {.verify = true});
         const Json json = std::visit(
             [&](const auto& grid) {
                 try {

@@ -3,11 +3,31 @@
 
 #include <quadrat/voxels.hpp>
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
 
 #include "verb.hpp"
 
 namespace quadrat::cli {
+
+/// Turns one of the names into its value; anything else is a wrong usage that lists them.
+template <class Value>
+[[nodiscard]] CLI::Validator choice(std::map<std::string, Value> values) {
+    std::string names;
+    for (const auto& [name, value] : values) names += (names.empty() ? "" : ", ") + name;
+    CLI::Validator validator(
+        [values = std::move(values), names](std::string& given) -> std::string {
+            const auto found = values.find(given);
+            if (found == values.end()) return "'" + given + "' is none of " + names;
+            given = CLI::detail::value_string(found->second);
+            return {};
+        },
+        "");
+    return validator;
+}
 
 template <int D>
 [[nodiscard]] Json voxel_json(const VoxelGrid<D>& grid) {

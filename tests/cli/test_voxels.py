@@ -62,6 +62,8 @@ class Voxels(CommandLine):
         self.json("lookup", "f.qvox", "p.npy", "--channel", "height", "-o", "l.npy")
         np.testing.assert_array_equal(np.load(self.path("l.npy")), np.arange(len(self.points)))
         self.fails(1, "lookup", "f.qvox", "p.npy", "--channel", "weight", "-o", "x.npy", says="weight")
+        self.fails(2, "pack", "p.npy", "--encoding", "foo", "-o", "x.qvox", says=("'foo'", "bucket-tag", "position-hash"))
+        self.fails(1, "pack", "f.qvox", "-o", "x.qvox", says=("f.qvox", ".png", ".vdb"))
 
     def test_shader(self):
         self.json("pack", "p.npy", "--values", "v.npy", "--layout", "voxel", "-o", "f.qvox")
@@ -105,7 +107,8 @@ class Voxels(CommandLine):
         for name in ("empty", "cut", "text", "header"):
             for verb in (("info",), ("lookup", "p.npy", "-o", "x.npy"), ("unpack", "-o", "x")):
                 self.fails(1, verb[0], name + ".qvox", *verb[1:], says=name + ".qvox")
-        self.fails(1, "info", "body.qvox", "--verify", says=("body.qvox", "checksum"))
+        for verb in (("info", "--verify"), ("lookup", "p.npy", "-o", "x.npy"), ("unpack", "-o", "x")):
+            self.fails(1, verb[0], "body.qvox", *verb[1:], says=("body.qvox", "checksum"))
         self.fails(1, "info", "missing.qvox", says="missing.qvox")
         self.save("flat.npy", np.zeros((3, 2), np.int32))
         self.fails(1, "lookup", "f.qvox", "flat.npy", "-o", "x.npy", says="flat.npy")
@@ -183,13 +186,13 @@ class Voxels(CommandLine):
         png = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 30, 20, 8, 6, 0, 0, 0)) +
                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
         self.write("a.png", png)
-        for words in ((), ("--background", "0,0,0,0")):
+        for words in ((), ("--background", "0,0,0,0"), ("--background", "0,0,0")):
             self.assertEqual(self.json("pack", "a.png", *words, "-o", "a.qvox")["entries"], 48)
             self.json("unpack", "a.qvox", "-o", "a")
             at, color = np.load(self.path("a.coordinates.npy")), np.load(self.path("a.color.npy"))
             np.testing.assert_array_equal(color, image[at[:, 1], at[:, 0]])
             self.assertEqual(color.any(axis=1).sum(), 48)
-        for wrong in ("0,0,0", "0,0,0,256", "0,0,0,-1", "0,0,0,x", "0,,0,0", "red"):
+        for wrong in ("0,0", "0,0,0,256", "0,0,0,-1", "0,0,0,x", "0,,0,0", "red"):
             self.fails(2, "pack", "a.png", "--background=" + wrong, "-o", "x.qvox", says="--background")
         self.write("cut.png", png[:70])
         self.fails(1, "pack", "cut.png", "-o", "x.qvox", says="cut.png")
