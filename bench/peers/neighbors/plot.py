@@ -45,7 +45,7 @@ try:
     ax.set_yscale("log")
     ax.set_xticks([s + 0.3 for s in range(len(scenes))], scenes)
     ax.set_ylabel("build + search, ms, 1 thread")
-    ax.legend()
+    ax.legend(ncol=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     fig.tight_layout()
     fig.savefig(out + "/neighbors.png", dpi=120)
 except ImportError:
