@@ -28,6 +28,7 @@ class Solver {
         volume_ = s.phases[0].volume;
         slope_ = volume_ * kernel_peak(s) / static_cast<float>(h * h);
         diagonal_.resize(n_);
+        inverse_.resize(n_);
         boundary_.resize(n_);
         source_.resize(n_);
         rate_.resize(n_);
@@ -74,6 +75,7 @@ class Solver {
             }
         });
         coupling_.finish(diagonal_);
+        for (std::size_t i = 0; i < n_; ++i) inverse_[i] = diagonal_[i] > 1e-9f ? 1 / diagonal_[i] : 0.0f;
     }
 
     /// Rates of change of s by the present velocities.
@@ -96,7 +98,7 @@ class Solver {
     /// Makes s at most 1 after the next move.
     void make_density_constant(double dt) {
         // The move itself adds to the error: the densities that it leaves are what the bound is for.
-        const double bound = 0.5 * s_.scene.incompressible.density_error;
+        const double bound = 0.75 * s_.scene.incompressible.density_error;
         // An error that is there already goes at a bounded rate: all of it in one step would throw particles apart at
         // support / dt, shorten the next step for their speed, and throw the next ones faster still.
         const auto most = static_cast<float>(dt * relief * s_.expected_speed / s_.support);
@@ -167,15 +169,21 @@ class Solver {
         last_ = kappa;
         double before = 0;
         float age = 0;
+        // Divergence often needs no pressure at all: no k, no accelerations.
+        bool none = std::all_of(kappa.begin(), kappa.end(), [](float k) { return k == 0; });
         for (std::uint32_t round = 0;; ++round) {
-            accelerations(kappa);
-            divergence(push_, [&](std::size_t i) { return coupling_.by_accelerations(i); });
+            if (none) {
+                std::fill(rate_.begin(), rate_.end(), 0.0f);
+            } else {
+                accelerations(kappa);
+                divergence(push_, [&](std::size_t i) { return coupling_.by_accelerations(i); });
+            }
             const double error = base::parallel_reduce(
                 s_.executor, n_, grain, 0.0,
                 [&](std::size_t begin, std::size_t end) {
                     double sum = 0;
                     for (std::size_t i = begin; i < end; ++i) {
-                        const float change = diagonal_[i] > 1e-9f ? (source_[i] + rate_[i]) / diagonal_[i] : 0.0f;
+                        const float change = (source_[i] + rate_[i]) * inverse_[i];
                         // What is missing: too dense, or pressed without need.
                         sum += double{std::abs(std::max(kappa[i] + change, 0.0f) - kappa[i]) * diagonal_[i]};
                         rate_[i] = change;
@@ -187,6 +195,7 @@ class Solver {
             if ((round >= least && error <= bound * static_cast<double>(n_)) || round + 1 >= most) break;
             age = round > 0 && error > before ? 0 : age + 1;
             before = error;
+            none = false;
             const float momentum = age > 1 ? (age - 1) / (age + 2) : 0;
             for_all([&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i) {
@@ -196,6 +205,7 @@ class Solver {
                 }
             });
         }
+        if (none) return;
         // push_ holds the accelerations of the k that passed.
         for_all([&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
@@ -209,7 +219,7 @@ class Solver {
     PairLoop loop_;
     float volume_ = 0, slope_ = 0;
     std::vector<std::uint64_t> block_begin_;
-    std::vector<float> diagonal_, source_, rate_, last_;
+    std::vector<float> diagonal_, inverse_, source_, rate_, last_;
     std::vector<Vec3f> boundary_, push_;
     Coupling coupling_;
 };
