@@ -109,6 +109,12 @@ void add_pack(CLI::App& app) {
                 digits && options->block.size() < 3 ? static_cast<std::uint32_t>(std::stoul(options->block)) : 0;
             if (options->blocks.size == 0) throw UsageError("--block: expected auto or a size from 1 to 64");
         }
+        const Layout layout = options->voxels.layout;
+        const Encoding encoding = options->voxels.encoding;
+        if (encoding != Encoding::automatic && ((layout == Layout::brick && encoding != Encoding::bucket_tag) ||
+                                                (layout == Layout::bits && encoding != Encoding::domain_bit)))
+            throw UsageError(std::string("--encoding: ") + name(encoding) + " needs --layout voxel, not " +
+                             name(layout));
         const VoxelSource source = read_voxel_source(options->source);
         const Json json = std::visit(
             [&](const auto& positions) {

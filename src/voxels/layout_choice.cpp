@@ -71,7 +71,8 @@ std::uint64_t estimate_bytes(std::span<const Voxel<D>> positions, const VoxelOpt
     double bits = std::min({b.voxel, b.brick, b.bits});
     if (options.layout == Layout::bits) bits = b.bits;
     if (options.layout == Layout::brick) bits = b.brick;
-    if (options.layout == Layout::voxel || options.encoding != Encoding::automatic) bits = b.voxel;
+    const bool tagged = options.layout == Layout::automatic && options.encoding != Encoding::automatic;
+    if (options.layout == Layout::voxel || tagged) bits = b.voxel;
     return bits < 0x1p60 ? static_cast<std::uint64_t>(bits / 8) : std::uint64_t{1} << 57;
 }
 

@@ -50,11 +50,23 @@ Layout smallest_layout(std::span<const Voxel<D>> positions, const VoxelOptions& 
     return bits.brick < bits.voxel ? Layout::brick : Layout::voxel;
 }
 
+// Bricks and bits know absence in one way only; another one that was asked for is not dropped in silence.
+void check_encoding(Layout layout, Encoding encoding) {
+    if (encoding == Encoding::automatic || layout == Layout::automatic || layout == Layout::voxel) return;
+    const Encoding own = layout == Layout::brick ? Encoding::bucket_tag : Encoding::domain_bit;
+    if (encoding != own)
+        throw Error(ErrorKind::unsupported,
+                    std::string("the ") + name(layout) + " layout has " + name(own) + " only, not " + name(encoding) +
+                        "; take the voxel layout",
+                    {.field = "encoding"});
+}
+
 }  // namespace
 
 template <int D>
 VoxelIndex<D> VoxelIndex<D>::build(std::span<const Voxel<D>> positions, const VoxelOptions& options,
                                    PerfectHashReport* report) {
+    check_encoding(options.layout, options.encoding);
     VoxelIndex x;
     x.layout_ = options.layout;
     if (positions.empty()) {

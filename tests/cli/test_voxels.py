@@ -89,6 +89,9 @@ class Voxels(CommandLine):
         self.fails(1, "pack", "missing.npy", "-o", "x.qvox", says="missing.npy")
         self.fails(2, "pack", "p.npy", "--block", "big", "-o", "x.qvox", says="--block")
         self.fails(2, "pack", "p.npy", "--layout", "round", "-o", "x.qvox", says="--layout")
+        for layout in ("brick", "bits"):
+            self.fails(2, "pack", "p.npy", "--layout", layout, "--encoding", "constrained", "-o", "x.qvox",
+                       says=("--encoding", "constrained", "--layout voxel", layout))
         self.fails(2, "pack", "p.npy", says="--out")
 
     def test_broken_files(self):

@@ -10,6 +10,20 @@
 namespace quadrat {
 namespace {
 
+#if defined(__SSE2__)
+// place() in the form of the instructions that a user may compile for, not only of those the tests are compiled for.
+template <class Steps>
+std::uint64_t differences(const NarrowHash& narrow, const std::vector<Voxel<3>>& asked) {
+    std::uint64_t different = 0;
+    for (const auto& p : asked) {
+        PerfectHash<3>::Place a{}, b{};
+        const bool in = narrow.place(p, a);
+        different += narrow.place_by<Steps>(p, b) != in || (in && (a.slot != b.slot || a.bucket != b.bucket));
+    }
+    return different;
+}
+#endif
+
 // Compares with h(p) = (p + Phi[p mod r]) mod m, computed one axis at a time.
 void expect_same(const PerfectHash<3>& hash, const std::vector<Voxel<3>>& stored, const char* what) {
     ASSERT_TRUE(NarrowHash::fits(hash)) << what;
@@ -51,6 +65,14 @@ void expect_same(const PerfectHash<3>& hash, const std::vector<Voxel<3>>& stored
     }
     EXPECT_EQ(wrong, 0u) << what;
     EXPECT_GT(outside, 1000u) << what;
+#if defined(__SSE2__)
+    EXPECT_EQ(differences<voxels::Sse2Steps>(narrow, asked), 0u) << what;
+#endif
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("sse4.1")) {
+        EXPECT_EQ(differences<voxels::Sse41Steps>(narrow, asked), 0u) << what;
+    }
+#endif
 }
 
 TEST(NarrowHash, gives_the_same_places) {

@@ -180,6 +180,23 @@ TEST(SparseVoxels, BadInput) {
         }
 }
 
+TEST(SparseVoxels, EncodingsOfLayouts) {
+    const auto points = test::random_voxels<3>(300, 0, 20);
+    for (const Layout l : {Layout::brick, Layout::bits})
+        for (int i = 1; i <= 5; ++i) {
+            const auto e = static_cast<Encoding>(i);
+            const bool own = e == (l == Layout::brick ? Encoding::bucket_tag : Encoding::domain_bit);
+            try {
+                EXPECT_EQ(VoxelIndex<3>::build(points, {.layout = l, .encoding = e}).encoding(), e);
+                EXPECT_TRUE(own) << name(l) << ' ' << name(e);
+            } catch (const Error& error) {
+                EXPECT_FALSE(own) << name(l) << ' ' << name(e);
+                EXPECT_EQ(error.where().field, "encoding");
+            }
+        }
+    EXPECT_THROW((void)VoxelIndex<2>::build({}, {.layout = Layout::brick, .encoding = Encoding::constrained}), Error);
+}
+
 TEST(PositionHash, TheBoundOfTheAppendix) {
     // 26 % at a density of 1/800 with 256^2 slots, 99 % at 1/700, 45 % at 1/700 with 5.9 million slots.
     const double m = 65536;

@@ -6,13 +6,59 @@
 
 #include <quadrat/voxels/perfect_hash.hpp>
 
-#if defined(__SSE4_1__)
+#if defined(__SSE4_1__) || (defined(__x86_64__) && defined(__SSE2__))
 #include <smmintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 namespace quadrat {
+
+#if defined(__SSE2__)
+namespace voxels {
+
+// The three steps of NarrowHash for which later instructions are shorter. SSE2 first.
+struct Sse2Steps {
+    // x y z 0
+    [[nodiscard]] static __m128i load(const std::int32_t* p) {
+        return _mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)), _mm_cvtsi32_si128(p[2]));
+    }
+    // Eight bytes as eight lanes.
+    [[nodiscard]] static __m128i widened(__m128i bytes) { return _mm_unpacklo_epi8(bytes, _mm_setzero_si128()); }
+    // x, or x - d where x >= d; both below 2^15.
+    [[nodiscard]] static __m128i reduced(__m128i x, __m128i d) {
+        const __m128i less = _mm_sub_epi16(x, d);
+        return _mm_add_epi16(less, _mm_and_si128(_mm_srai_epi16(less, 15), d));
+    }
+};
+
+// There in every x86-64 build, so that tests reach it; a build for SSE2 only would call it, not inline it.
+#if defined(__SSE4_1__) || defined(__x86_64__)
+#if defined(__SSE4_1__)
+#define QUADRAT_SSE4_1
+#else
+#define QUADRAT_SSE4_1 __attribute__((target("sse4.1")))
+#endif
+struct Sse41Steps {
+    [[nodiscard]] QUADRAT_SSE4_1 static __m128i load(const std::int32_t* p) {
+        return _mm_insert_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)), p[2], 2);
+    }
+    [[nodiscard]] QUADRAT_SSE4_1 static __m128i widened(__m128i bytes) { return _mm_cvtepu8_epi16(bytes); }
+    [[nodiscard]] QUADRAT_SSE4_1 static __m128i reduced(__m128i x, __m128i d) {
+        return _mm_min_epu16(x, _mm_sub_epi16(x, d));
+    }
+};
+#undef QUADRAT_SSE4_1
+#endif
+
+#if defined(__SSE4_1__)
+using Steps = Sse41Steps;
+#else
+using Steps = Sse2Steps;
+#endif
+
+}  // namespace voxels
+#endif
 
 class NarrowHash {
   public:
@@ -28,32 +74,27 @@ class NarrowHash {
 
     /// False if p is outside the bounding box. Whatever the offset table holds, the slot is one of the table's.
     [[nodiscard]] bool place(const Voxel<3>& p, PerfectHash<3>::Place& to) const {
+        return place_by<voxels::Steps>(p, to);
+    }
+
+    template <class Steps>
+    [[nodiscard]] bool place_by(const Voxel<3>& p, PerfectHash<3>::Place& to) const {
         // All of them before the branch, so that a loop may keep them in registers.
         const __m128i reciprocal = row(reciprocal_), divisor = row(divisor_), bucket_stride = row(bucket_stride_),
                       size = row(size_), largest = row(largest_), slot_stride = row(slot_stride_);
         const std::uint8_t* offsets = offsets_;
-        __m128i v = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p.v));
-#if defined(__SSE4_1__)
-        v = _mm_insert_epi32(v, p.v[2], 2);
-#else
-        v = _mm_unpacklo_epi64(v, _mm_cvtsi32_si128(p.v[2]));
-#endif
-        v = _mm_sub_epi32(v, row(origin_));
+        __m128i v = _mm_sub_epi32(Steps::load(p.v), row(origin_));
         v = _mm_packs_epi32(v, v);  // x y z 0 x y z 0; what does not fit saturates and is outside
         const __m128i beyond = _mm_subs_epu16(v, row(last_));
         if (_mm_movemask_epi8(_mm_cmpeq_epi16(beyond, _mm_setzero_si128())) != 0xffff) return false;
         // Remainders by r (lanes 0-2) and m (4-6): the quotient is at most one too small.
         const __m128i quotient = _mm_mulhi_epu16(v, reciprocal);
-        v = reduced(_mm_sub_epi16(v, _mm_mullo_epi16(quotient, divisor)), divisor);
+        v = Steps::reduced(_mm_sub_epi16(v, _mm_mullo_epi16(quotient, divisor)), divisor);
         to.bucket = sum(_mm_madd_epi16(v, bucket_stride));
         const auto* at = reinterpret_cast<const __m128i*>(offsets + std::size_t{to.bucket} * 3);
-#if defined(__SSE4_1__)
-        __m128i phi = _mm_cvtepu8_epi16(_mm_loadl_epi64(at));
-#else
-        __m128i phi = _mm_unpacklo_epi8(_mm_loadl_epi64(at), _mm_setzero_si128());
-#endif
-        phi = _mm_min_epi16(phi, largest);  // only a broken file has larger ones
-        v = reduced(_mm_add_epi16(_mm_unpackhi_epi64(v, v), phi), size);
+        const __m128i phi =
+            _mm_min_epi16(Steps::widened(_mm_loadl_epi64(at)), largest);  // only a broken file has larger ones
+        v = Steps::reduced(_mm_add_epi16(_mm_unpackhi_epi64(v, v), phi), size);
         to.slot = sum(_mm_madd_epi16(v, slot_stride));
         return true;
     }
@@ -65,15 +106,6 @@ class NarrowHash {
     }
     [[nodiscard]] static __m128i row(const std::int32_t* r) {
         return _mm_load_si128(reinterpret_cast<const __m128i*>(r));
-    }
-    // x, or x - d where x >= d; both below 2^15.
-    [[nodiscard]] static __m128i reduced(__m128i x, __m128i d) {
-        const __m128i less = _mm_sub_epi16(x, d);
-#if defined(__SSE4_1__)
-        return _mm_min_epu16(x, less);
-#else
-        return _mm_add_epi16(less, _mm_and_si128(_mm_srai_epi16(less, 15), d));
-#endif
     }
     [[nodiscard]] static std::uint32_t sum(__m128i x) {
         return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_add_epi32(x, _mm_shuffle_epi32(x, 1))));

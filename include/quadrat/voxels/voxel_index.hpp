@@ -80,7 +80,7 @@ class VoxelIndex {
 
     VoxelIndex() = default;
     /// Throws as PerfectHash::build does; Error{unsupported} if the encoding asked for is not possible for these
-    /// positions.
+    /// positions or the layout asked for: bricks have bucket tags, bits have domain bits.
     [[nodiscard]] static VoxelIndex build(std::span<const Voxel<D>> positions, const VoxelOptions& options = {},
                                           PerfectHashReport* report = nullptr);
 
