@@ -264,6 +264,52 @@ TYPED_TEST(HashGrid, GivesTheSameBytesForAnyThreadCountAndTarget) {
     base::for_each_simd_target([&] { EXPECT_TRUE((by_grid<D, T>(world.boxes()) == expected)); });
 }
 
+TYPED_TEST(HashGrid, BatchesOfQueriesAreTheQueries) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::MovingBoxes<D, T> world(base::BoxScene::mix, 2000);
+    HashGridHierarchy<D, T> grid;
+    grid.insert(world.boxes());
+    const auto segments = base::short_segments<D, T>(500, world.side(), 200);
+    std::vector<Box<D, T>> queries;
+    for (const auto& s : segments) {
+        Box<D, T>& box = queries.emplace_back();
+        for (int k = 0; k < D; ++k) {
+            box.lo[k] = std::min(s.a[k], s.b[k]);
+            box.hi[k] = std::max(s.a[k], s.b[k]);
+        }
+    }
+    queries[3].lo[0] = -std::numeric_limits<T>::infinity();
+    queries[4].hi[D - 1] = std::numeric_limits<T>::infinity();
+    const auto check = [&](const auto& batch) {
+        using Query = typename std::decay_t<decltype(batch)>::value_type;
+        std::vector<int> seen(batch.size(), 0);
+        std::size_t hits = 0;
+        std::vector<std::uint32_t> expected;
+        grid.find_each(std::span<const Query>(batch), [&](std::uint32_t i, std::span<const std::uint32_t> slots) {
+            ++seen.at(i);
+            grid.find(batch[i], expected);
+            EXPECT_TRUE(std::ranges::equal(slots, expected)) << i;
+            hits += slots.size();
+        });
+        EXPECT_EQ(seen, std::vector<int>(batch.size(), 1));
+        EXPECT_GT(hits, 0u);
+        // Nothing is asked if one of them is bad, and none is fine.
+        auto bad = batch;
+        reinterpret_cast<T*>(&bad[77])[0] = std::numeric_limits<T>::quiet_NaN();
+        try {
+            grid.find_each(std::span<const Query>(bad), [&](std::uint32_t, auto) { FAIL(); });
+            FAIL();
+        } catch (const Error& e) {
+            EXPECT_EQ(e.kind(), ErrorKind::bad_value);
+            EXPECT_EQ(e.where().index, 77u);
+        }
+        grid.find_each(std::span<const Query>(), [&](std::uint32_t, auto) { FAIL(); });
+    };
+    check(queries);
+    check(segments);
+}
+
 TEST(HashGridFilters, GroupsMeetOnlyTheirMasks) {
     base::MovingBoxes<3, float> world(base::BoxScene::sizes, 2000);
     HashGridHierarchy<3, float> grid;

