@@ -28,6 +28,7 @@ HWY_INLINE std::size_t StorePositions(D d, M mask, std::size_t j, std::uint32_t*
 template <int D, class T>
 HWY_INLINE std::size_t MatchBox(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
                                 const T* query, std::uint32_t* out) {
+    if (begin >= end) return 0;  // nothing may be at `columns`
     const hn::ScalableTag<T> d;
     using V = hn::Vec<decltype(d)>;
     // Named by axis: arrays of sizeless vectors are not portable.
@@ -53,6 +54,7 @@ HWY_INLINE std::size_t MatchBox(const T* columns, std::size_t stride, std::size_
 template <int D, class T, bool scaled>
 HWY_INLINE std::size_t MatchPoint(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
                                   const T* query, const NearTest<T>& near, std::uint32_t* out) {
+    if (begin >= end) return 0;
     const hn::ScalableTag<T> d;
     using V = hn::Vec<decltype(d)>;
     const V q0 = hn::Set(d, query[0]), q1 = hn::Set(d, query[1]), q2 = hn::Set(d, query[D - 1]);
