@@ -2,7 +2,7 @@
 //   quadrat_validation dam [weak | incompressible] [particles across the column = 20] [threads = 1]
 //   quadrat_validation dam_square ... (the same of another experiment)
 //   quadrat_validation compare [particles across = 20]      both solvers to one simulated second: steps and seconds
-//   quadrat_validation hydrostatic | drop | energy | momentum | layers
+//   quadrat_validation hydrostatic | drop | swing | energy | momentum | layers
 // dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a. dam_square:
 // that of Lobovsky et al. 2014, as wide as high: time in units sqrt(a / g).
 #include <quadrat/simulation.hpp>
@@ -155,6 +155,45 @@ int drop() {
     return 0;
 }
 
+// A drop of one liquid in another of the same density, stretched by a fifth and let go: it swings with the period of
+// Lamb's two-dimensional drop, omega^2 = 6 sigma / ((rho + rho) R^3).
+int swing() {
+    Scene s;
+    s.dimension = 2;
+    s.solver = SolverKind::incompressible;
+    s.spacing = 0.00625;
+    s.support = 5 * s.spacing;
+    s.gravity = {};
+    s.domain.box = {{{-0.25, -0.25, -1}}, {{0.25, 0.25, 1}}};
+    s.domain.periodic = {true, true, false};
+    s.phases = {Phase{.name = "drop"}, Phase{.name = "around"}};
+    for (Phase& p : s.phases) p.viscosity = 0.5, p.artificial_viscosity = 0, p.tension = 10;
+    s.expected_speed = 0.4;
+    s.particles.resize(2);
+    s.particles[1].phase = 1;
+    for (int y = -40; y < 40; ++y)
+        for (int x = -40; x < 40; ++x) {
+            const Vec3d p = {{(x + 0.5) * s.spacing, (y + 0.5) * s.spacing, 0}};
+            s.particles[std::hypot(p[0] / 1.1, p[1] * 1.1) <= 0.1 ? 0 : 1].positions.push_back(p);
+        }
+    const double area = static_cast<double>(s.particles[0].positions.size()) * s.spacing * s.spacing;
+    const double radius = std::sqrt(area / 3.14159265358979);
+    Simulation run(s);
+    std::printf("t,ratio,lamb_period\n");
+    for (int k = 0; k <= 72; ++k) {
+        run.advance_to(0.025 * k);
+        double x_sq = 0, y_sq = 0;
+        for (std::size_t i = 0; i < run.positions().size(); ++i) {
+            if (run.phases()[i] != 0) continue;
+            x_sq += double{run.positions()[i][0]} * double{run.positions()[i][0]};
+            y_sq += double{run.positions()[i][1]} * double{run.positions()[i][1]};
+        }
+        std::printf("%.3f,%.4f,%.4f\n", 0.025 * k, std::sqrt(x_sq / y_sq),
+                    2 * 3.14159265358979 / std::sqrt(6 * 10 / (2000 * radius * radius * radius)));
+    }
+    return 0;
+}
+
 int energy() {
     Scene s = disc(0.1, 0.0025);
     for (const Vec3d& x : s.particles[0].positions) s.particles[0].velocities.push_back({{5 * x[0], -5 * x[1], 0}});
@@ -205,9 +244,10 @@ int main(int argc, char** argv) {
     if (what == "compare") return compare(argc > 2 ? std::atof(argv[2]) : 20);
     if (what == "hydrostatic") return hydrostatic();
     if (what == "drop") return drop();
+    if (what == "swing") return swing();
     if (what == "energy" || what == "momentum") return energy();
     if (what == "layers") return layers();
-    std::fprintf(stderr,
-                 "quadrat_validation: dam, dam_square, compare, hydrostatic, drop, energy, momentum or layers\n");
+    std::fprintf(
+        stderr, "quadrat_validation: dam, dam_square, compare, hydrostatic, drop, swing, energy, momentum or layers\n");
     return 2;
 }

@@ -12,7 +12,7 @@ for across in 10 20 40; do
         "$program" dam_square $solver $across 2 >"$out/dam_square_${solver}_$across.csv"
     done
 done
-for part in hydrostatic drop energy layers; do
+for part in hydrostatic drop swing energy layers; do
     echo "$part" >&2
     "$program" $part >"$out/$part.csv"
 done
