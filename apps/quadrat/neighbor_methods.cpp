@@ -3,6 +3,7 @@
 #include <quadrat/cells/brute_force.hpp>
 #include <quadrat/cells/hierarchical_hash.hpp>
 #include <quadrat/cells/uniform_hash.hpp>
+#include <quadrat/error.hpp>
 #include <quadrat/neighbors/extended_spatial_hash.hpp>
 
 #include "verb.hpp"
@@ -122,7 +123,11 @@ std::unique_ptr<NeighborFinder<D, T>> make_neighbor_finder(const std::string& me
         if (asked) throw UsageError(std::string(option) + ": only with --method cell-index, not " + method);
     };
     only_plain(settings.periodic.active(), "--periodic");
-    only_plain(!settings.radii.empty() && method != "extended", "--radii");
+    if (!settings.radii.empty() && method != "extended")
+        throw UsageError("--radii: only with --method cell-index or extended, not " + method);
+    if (!settings.radii.empty() && settings.half && settings.rule == RadiusRule::own)
+        throw Error(ErrorKind::unsupported, "a half list needs a symmetric rule: own radii have none",
+                    Where{.field = "half"});
     only_plain(settings.k > 0, "--k");
     only_plain(settings.skin > 0, "--skin");
     if (method == "brute") return std::make_unique<BruteNeighbors<D, T>>(settings);

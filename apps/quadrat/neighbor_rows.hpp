@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "cells/predicate.hpp"
 #include "io/checksum.hpp"
 
 namespace quadrat::cli {
@@ -81,12 +82,9 @@ void fill_distances(NeighborRows<T>& rows, std::span<const Vec<D, T>> points) {
     for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i)
         for (std::int64_t e = rows.offsets[i]; e < rows.offsets[i + 1]; ++e) {
             const Vec<D, T>& other = points[rows.indices[static_cast<std::size_t>(e)]];
-            T sum = 0;
-            for (int k = 0; k < D; ++k) {
-                const T d = other[k] - points[i][k];
-                sum = k == 0 ? d * d : sum + d * d;
-            }
-            rows.distances[static_cast<std::size_t>(e)] = std::sqrt(sum);
+            Vec<D, T> d;
+            for (int k = 0; k < D; ++k) d[k] = other[k] - points[i][k];
+            rows.distances[static_cast<std::size_t>(e)] = cells::length(d);
         }
 }
 

@@ -75,4 +75,27 @@ class NearTest {
     T radius_sq_;
 };
 
+/// dx*dx + dy*dy + dz*dz as the predicate has it, without scaling.
+template <int D, class T>
+[[nodiscard]] inline T length_sq(const Vec<D, T>& d) {
+    T sum = d[0] * d[0];
+    for (int k = 1; k < D; ++k) sum = sum + d[k] * d[k];
+    return sum;
+}
+
+/// The root of length_sq; where that leaves the range of T, the length by way of the power of two that brings the
+/// longest component into [1, 2).
+template <int D, class T>
+[[nodiscard]] inline T length(const Vec<D, T>& d) {
+    const T sum = length_sq(d);
+    if (sum >= std::numeric_limits<T>::min() && sum <= std::numeric_limits<T>::max()) return std::sqrt(sum);
+    T longest = 0;
+    for (int k = 0; k < D; ++k) longest = std::abs(d[k]) > longest ? std::abs(d[k]) : longest;
+    if (!(longest > T(0)) || !std::isfinite(longest)) return longest;
+    const int exponent = std::ilogb(longest);
+    Vec<D, T> scaled;
+    for (int k = 0; k < D; ++k) scaled[k] = std::ldexp(d[k], -exponent);
+    return std::ldexp(std::sqrt(length_sq(scaled)), exponent);
+}
+
 }  // namespace quadrat::cells

@@ -48,12 +48,19 @@ Bounds<D, T> bounds_of(std::span<const Vec<D, T>> points, Executor* executor) {
         });
 }
 
-/// Bounds of points that must be finite.
+/// Bounds of points that must be finite, but for erased ones.
 template <int D, class T>
-Bounds<D, T> checked_bounds(std::span<const Vec<D, T>> points, Executor* executor) {
+Bounds<D, T> checked_bounds(std::span<const Vec<D, T>> points, std::span<const std::uint8_t> erased,
+                            Executor* executor) {
     cells::check_count(points.size());
     const Bounds<D, T> bounds = bounds_of(points, executor);
-    if (!bounds.finite) cells::check_points(points, executor);
+    if (bounds.finite) return bounds;
+    if (erased.empty()) cells::check_points(points, executor);
+    for (std::size_t i = 0; i < erased.size(); ++i)
+        for (int k = 0; k < D && !erased[i]; ++k)
+            if (!std::isfinite(points[i][k]))
+                throw Error(ErrorKind::bad_value, "the point is not finite",
+                            Where{.index = i, .column = static_cast<std::size_t>(k)});
     return bounds;
 }
 
@@ -63,7 +70,10 @@ template <int D, class T>
 CellIndex<D, T>::CellIndex(const Options& options) {
     if (options.radius != T(0)) cells::check_radius(options.radius);
     if (options.skin != T(0)) cells::check_radius(options.skin, "skin");
+    if (!std::isfinite(options.radius + options.skin))
+        throw Error(ErrorKind::bad_value, "radius and skin together are not finite", Where{.field = "skin"});
     state_ = std::make_unique<State>(options);
+    build({});
 }
 template <int D, class T>
 CellIndex<D, T>::CellIndex(CellIndex&&) noexcept = default;
@@ -81,71 +91,83 @@ std::uint64_t CellIndex<D, T>::State::max_bytes() const {
 }
 
 template <int D, class T>
-void CellIndex<D, T>::State::set_radii(std::span<const T> given, std::size_t points_count) {
+typename CellIndex<D, T>::State::Support CellIndex<D, T>::State::make_support(std::span<const T> given,
+                                                                              std::size_t points_count) const {
+    Support next;
     if (given.empty() && points_count > 0) {
         cells::check_radius(options.radius);
-        radii.clear();
     } else {
         cells::check_radii(given, points_count);
-        radii.assign(given.begin(), given.end());
+        next.radii.assign(given.begin(), given.end());
     }
-    T smallest = largest = options.radius;
-    double sum = 0;
-    if (!radii.empty()) {
-        smallest = *std::min_element(radii.begin(), radii.end());
-        largest = *std::max_element(radii.begin(), radii.end());
-        for (const T r : radii) sum += static_cast<double>(r);
-        sum /= static_cast<double>(radii.size());
+    T smallest = next.largest = options.radius;
+    double mean = 0;
+    if (!given.empty()) {
+        smallest = *std::min_element(given.begin(), given.end());
+        next.largest = *std::max_element(given.begin(), given.end());
+        for (const T r : given) mean += static_cast<double>(r) / static_cast<double>(given.size());
     }
-    plain = cells::plain_radius(smallest + options.skin) && cells::plain_radius(2 * largest + options.skin);
-    typical = static_cast<double>(options.radius);
-    if (!radii.empty()) {
-        const double most = static_cast<double>(largest);
-        typical = options.rule == RadiusRule::max ? most : options.rule == RadiusRule::sum ? sum + most : sum;
+    if (!std::isfinite(longest(next)))
+        throw Error(ErrorKind::bad_value, "the largest radii and the skin together are not finite",
+                    Where{.field = "radii"});
+    next.plain = cells::plain_radius(smallest + options.skin) && cells::plain_radius(2 * next.largest + options.skin);
+    next.typical = static_cast<double>(options.radius);
+    if (!given.empty()) {
+        const double most = static_cast<double>(next.largest);
+        next.typical = options.rule == RadiusRule::max ? most : options.rule == RadiusRule::sum ? mean + most : mean;
     }
-    typical += static_cast<double>(options.skin);
+    next.typical += static_cast<double>(options.skin);
+    return next;
+}
+
+template <int D, class T>
+T CellIndex<D, T>::State::longest(const Support& of) const {
+    const bool twice = options.rule == RadiusRule::sum && !of.radii.empty();
+    return (twice ? of.largest + of.largest : of.largest) + options.skin;
 }
 
 template <int D, class T>
 neighbors::Reach<T> CellIndex<D, T>::State::reach() const {
-    neighbors::Reach<T> r{.radius = options.radius + options.skin, .radii = nullptr, .plain = plain};
-    if (!radii.empty()) {
+    neighbors::Reach<T> r{.radius = options.radius + options.skin, .radii = nullptr, .plain = support.plain};
+    if (!support.radii.empty()) {
         switch (options.rule) {
             case RadiusRule::own:
             case RadiusRule::min:
-                r = {options.skin, radii.data(), plain};
+                r = {options.skin, support.radii.data(), support.plain};
                 break;
             case RadiusRule::max:
-                r = {largest + options.skin, nullptr, plain};
+                r = {support.largest + options.skin, nullptr, support.plain};
                 break;
             case RadiusRule::sum:
-                r = {largest + options.skin, radii.data(), plain};
+                r = {support.largest + options.skin, support.radii.data(), support.plain};
                 break;
         }
     }
     // The exact test of an image is made on other numbers than its place in storage.
     if (periodic())
-        r.radius += points.geometry().slack + 64 * std::numeric_limits<T>::epsilon() * (2 * largest + options.skin);
+        r.radius +=
+            points.geometry().slack + 128 * std::numeric_limits<T>::epsilon() * (support.largest + options.skin);
     return r;
 }
 
 template <int D, class T>
-void CellIndex<D, T>::State::sort(std::span<const Vec<D, T>> given, Bounds<D, T> bounds, bool keep) {
+void CellIndex<D, T>::State::sort(std::span<const Vec<D, T>> given, Bounds<D, T> bounds, bool keep, Change change) {
     using neighbors::Geometry;
     using neighbors::Record;
-    slots = given.size();
-    places.clear();
-    if (options.skin > T(0)) reference.assign(given.begin(), given.end());
-    const bool plain_build = !periodic() && erased.empty();
+    // First what may refuse the points, into places of its own.
+    const Support& next = change.support ? *change.support : support;
+    const std::vector<std::uint8_t>& gone = change.erased ? *change.erased : erased;
+    const bool plain_build = !periodic() && gone.empty();
+    neighbors::Images<D, T> around;
     std::span<const Vec<D, T>> source = given;
     if (periodic()) {
-        images.wrap(lattice, given);
-        source = images.wrapped;
+        around.wrap(lattice, given, gone);
+        source = around.wrapped;
     }
+    records.clear();
     if (!plain_build) {
-        records.clear();
         for (std::size_t i = 0; i < source.size(); ++i) {
-            if (!erased.empty() && erased[i]) continue;
+            if (!gone.empty() && gone[i]) continue;
             Record<D, T> record;
             for (int k = 0; k < D; ++k) record.v[k] = source[i][k];
             record.id = static_cast<std::uint32_t>(i);
@@ -154,11 +176,16 @@ void CellIndex<D, T>::State::sort(std::span<const Vec<D, T>> given, Bounds<D, T>
     }
     const std::size_t real_count = records.size();
     if (periodic()) {
-        double longest = static_cast<double>(largest) * (options.rule == RadiusRule::sum && !radii.empty() ? 2 : 1);
-        longest = (longest + static_cast<double>(options.skin)) * (1 + 1e-5);
-        images.make(lattice, longest, erased, max_bytes(), records);
+        around.make(lattice, static_cast<double>(longest(next)) * (1 + 1e-5), gone, max_bytes(), records);
         keep = false;
     }
+    if (options.skin > T(0)) reference.assign(given.begin(), given.end());
+    // Nothing below refuses anything.
+    if (change.support) support = std::move(*change.support);
+    if (change.erased) erased = std::move(*change.erased);
+    images = std::move(around);
+    slots = given.size();
+    places.clear();
     if (!plain_build) {
         bounds = nothing<D, T>();
         for (const Record<D, T>& r : records)
@@ -172,14 +199,14 @@ void CellIndex<D, T>::State::sort(std::span<const Vec<D, T>> given, Bounds<D, T>
     // Cells of last time serve as long as the points have not spread or shrunk much: outer cells hold what lies beyond.
     for (int k = 0; keep && k < D; ++k) {
         const T extent = bounds_hi[k] - bounds_lo[k];
-        const T band = std::max(extent * T(0.02), static_cast<T>(typical));
+        const T band = std::max(extent * T(0.02), static_cast<T>(support.typical));
         keep = std::abs(bounds.lo[k] - bounds_lo[k]) <= band && std::abs(bounds.hi[k] - bounds_hi[k]) <= band;
     }
     Geometry<D, T> geometry = points.geometry();
     if (!keep) {
         std::copy_n(bounds.lo, D, bounds_lo);
         std::copy_n(bounds.hi, D, bounds_hi);
-        const double radius = typical > 0 ? typical : 1;
+        const double radius = support.typical > 0 ? support.typical : 1;
         geometry = Geometry<D, T>(bounds_lo, bounds_hi, std::max<std::size_t>(count, 1), radius, options.subdivision);
     }
     if (plain_build) {
@@ -200,11 +227,36 @@ std::vector<Vec<D, T>> CellIndex<D, T>::State::unsorted() const {
 }
 
 template <int D, class T>
-void CellIndex<D, T>::State::sort_wrapped(std::span<const Vec<D, T>> given) {
+void CellIndex<D, T>::State::sort_wrapped(std::span<const Vec<D, T>> given, Change change) {
     const std::vector<Shift> before = images.turns;
-    sort(given, bounds_of(given, options.executor), false);
+    sort(given, bounds_of(given, options.executor), false, std::move(change));
     for (std::size_t i = 0; i < before.size(); ++i)
         for (int k = 0; k < D; ++k) images.turns[i][k] += before[i][k];
+    reference.clear();  // lists of before do not know what has changed: the next update builds
+}
+
+template <int D, class T>
+bool CellIndex<D, T>::State::lists_hold(std::span<const Vec<D, T>> given) const {
+    if (!(options.skin > T(0)) || reference.size() != given.size()) return false;
+    const auto is_erased = [&](std::size_t i) { return !erased.empty() && erased[i]; };
+    // Two points that move half of the skin each come nearer by the skin. What the predicate rounds, at the time of the
+    // list and now, is a few units in the last place of the reach; wrapping rounds in terms of the coordinates.
+    double scale = static_cast<double>(longest(support));
+    if (periodic()) {
+        double farthest = 0;
+        for (std::size_t i = 0; i < given.size(); ++i)
+            for (int k = 0; k < D && !is_erased(i); ++k)
+                farthest = std::max({farthest, std::abs(static_cast<double>(given[i][k])),
+                                     std::abs(static_cast<double>(reference[i][k]))});
+        scale += lattice.magnitude_at(farthest);
+    }
+    const double margin = 16 * static_cast<double>(std::numeric_limits<T>::epsilon()) * scale;
+    const T half = std::nextafter(static_cast<T>(static_cast<double>(options.skin) * 0.5 - margin), T(0));
+    if (!(half > T(0)) || !std::isfinite(half)) return false;
+    const cells::NearTest<T> near(half);
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (!is_erased(i) && !near(given[i], reference[i])) return false;
+    return true;
 }
 
 template <int D, class T>
@@ -214,10 +266,10 @@ void CellIndex<D, T>::build(std::span<const Vec<D, T>> points) {
 
 template <int D, class T>
 void CellIndex<D, T>::build(std::span<const Vec<D, T>> points, std::span<const T> radii) {
-    const Bounds<D, T> bounds = checked_bounds(points, state_->options.executor);
-    state_->set_radii(radii, points.size());
-    state_->erased.clear();
-    state_->sort(points, bounds, false);
+    const Bounds<D, T> bounds = checked_bounds<D, T>(points, {}, state_->options.executor);
+    typename State::Change change{.support = state_->make_support(radii, points.size()),
+                                  .erased = std::vector<std::uint8_t>()};
+    state_->sort(points, bounds, false, std::move(change));
 }
 
 template <int D, class T>
@@ -226,23 +278,8 @@ bool CellIndex<D, T>::update(std::span<const Vec<D, T>> points) {
     if (points.size() != s.slots)
         throw Error(ErrorKind::bad_shape, "update takes as many points as the index has: " + std::to_string(s.slots) +
                                               ", not " + std::to_string(points.size()));
-    if (s.options.skin > T(0) && s.reference.size() == points.size()) {
-        // Two points that move half of the skin each come nearer by the skin; the rounding of this test is on the safe
-        // side.
-        const T half = s.options.skin * T(0.5) * (1 - 16 * std::numeric_limits<T>::epsilon());
-        bool far = false;
-        for (std::size_t i = 0; i < points.size() && !far; ++i) {
-            if (!s.erased.empty() && s.erased[i]) continue;
-            T sum = 0;
-            for (int k = 0; k < D; ++k) {
-                const T d = points[i][k] - s.reference[i][k];
-                sum += d * d;
-            }
-            far = !(sum <= half * half);
-        }
-        if (!far) return false;
-    }
-    s.sort(points, checked_bounds(points, s.options.executor), true);
+    if (s.lists_hold(points)) return false;
+    s.sort(points, checked_bounds<D, T>(points, s.erased, s.options.executor), true, {});
     return true;
 }
 
@@ -258,19 +295,19 @@ std::uint32_t CellIndex<D, T>::insert(std::span<const Vec<D, T>> points, std::sp
     if (points.empty()) return first;
     cells::check_count(s.slots + points.size());
     cells::check_points(points);
-    if ((s.slots > 0 || !radii.empty()) && s.radii.empty() != radii.empty() && s.slots > 0)
+    if (s.slots > 0 && s.support.radii.empty() != radii.empty())
         throw Error(ErrorKind::bad_shape, "either all points have their own radius or none has",
                     Where{.field = "radii"});
-    std::vector<T> all_radii = s.radii;
+    std::vector<T> all_radii = s.support.radii;
     if (!radii.empty()) {
         cells::check_radii(radii, points.size());
         all_radii.insert(all_radii.end(), radii.begin(), radii.end());
     }
     std::vector<Vec<D, T>> all = s.unsorted();
     all.insert(all.end(), points.begin(), points.end());
-    if (!s.erased.empty()) s.erased.resize(all.size(), 0);
-    s.set_radii(all_radii, all.size());
-    s.sort_wrapped(all);
+    typename State::Change change{.support = s.make_support(all_radii, all.size()), .erased = s.erased};
+    if (!s.erased.empty()) change.erased->resize(all.size(), 0);
+    s.sort_wrapped(all, std::move(change));
     return first;
 }
 
@@ -286,9 +323,7 @@ void CellIndex<D, T>::erase(std::span<const std::uint32_t> indices) {
         erased[indices[k]] = 1;
     }
     if (indices.empty()) return;
-    const std::vector<Vec<D, T>> all = s.unsorted();
-    s.erased = std::move(erased);
-    s.sort_wrapped(all);
+    s.sort_wrapped(s.unsorted(), {.support = {}, .erased = std::move(erased)});
 }
 
 template <int D, class T>
@@ -312,8 +347,8 @@ std::uint64_t CellIndex<D, T>::bytes() const noexcept {
     return s.points.bytes() + s.reals.bytes() + s.records.capacity() * sizeof(neighbors::Record<D, T>) +
            (s.reference.capacity() + s.images.wrapped.capacity()) * sizeof(Vec<D, T>) +
            (s.images.turns.capacity() + s.images.shift.capacity()) * sizeof(Shift) +
-           (s.images.source.capacity() + s.places.capacity()) * sizeof(std::uint32_t) + s.radii.capacity() * sizeof(T) +
-           s.erased.capacity();
+           (s.images.source.capacity() + s.places.capacity()) * sizeof(std::uint32_t) +
+           s.support.radii.capacity() * sizeof(T) + s.erased.capacity();
 }
 
 template <int D, class T>

@@ -95,6 +95,21 @@ Shift Lattice<D, T>::turns(const Vec<D, T>& point, std::size_t index) const {
 }
 
 template <int D, class T>
+double Lattice<D, T>::magnitude_at(double coordinate) const {
+    double sum = magnitude_ + coordinate;
+    for (int k = 0; k < D; ++k) {
+        if (!repeats_[k]) continue;
+        double turns = 2, length = 0;
+        for (int c = 0; c < D; ++c) {
+            turns += std::abs(inverse_[k][c]) * (coordinate + std::abs(static_cast<double>(box_.origin[c])));
+            length += std::abs(static_cast<double>(box_.vectors[k][c]));
+        }
+        sum += turns * length;
+    }
+    return sum;
+}
+
+template <int D, class T>
 Vec<D, T> Lattice<D, T>::offset(const Shift& n) const {
     Vec<D, T> sum{};
     for (int k = 0; k < D; ++k) {
@@ -105,10 +120,12 @@ Vec<D, T> Lattice<D, T>::offset(const Shift& n) const {
 }
 
 template <int D, class T>
-void Images<D, T>::wrap(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> points) {
-    wrapped.resize(points.size());
-    turns.resize(points.size());
+void Images<D, T>::wrap(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> points,
+                        std::span<const std::uint8_t> erased) {
+    wrapped.assign(points.size(), Vec<D, T>{});
+    turns.assign(points.size(), Shift{});
     for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!erased.empty() && erased[i]) continue;
         turns[i] = lattice.turns(points[i], i);
         const Vec<D, T> offset = lattice.offset(turns[i]);
         for (int k = 0; k < D; ++k) wrapped[i][k] = points[i][k] - offset[k];

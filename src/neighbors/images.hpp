@@ -35,6 +35,8 @@ class Lattice {
     [[nodiscard]] bool repeats(int k) const { return repeats_[k]; }
     /// More than any coordinate of a wrapped point or its images out to `reach`, open directions aside.
     [[nodiscard]] double magnitude() const { return magnitude_; }
+    /// More than any number that comes up when a point whose coordinates are at most so large is wrapped.
+    [[nodiscard]] double magnitude_at(double coordinate) const;
 
   private:
     Periodic<D, T> box_;
@@ -55,7 +57,9 @@ struct Images {
 
     [[nodiscard]] std::size_t real() const { return wrapped.size(); }
 
-    void wrap(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> points);
+    /// Erased points (empty: none is) are not looked at. Throws Error{bad_value} for a point that is too far away.
+    void wrap(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> points,
+              std::span<const std::uint8_t> erased = {});
     /// Records of all images within reach of the box of the points that are not `erased` (empty: none is), without the
     /// points themselves. Throws Error{too_large} if they need more than max_bytes.
     void make(const Lattice<D, T>& lattice, double reach, std::span<const std::uint8_t> erased, std::uint64_t max_bytes,

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 namespace quadrat {
 namespace {
@@ -31,9 +32,11 @@ using neighbors::Walk;
 
 constexpr std::size_t nearest_chunk = 4096;
 
-/// Squares that leave the range of float are kept as doubles, so that they still have an order.
+/// Squares that leave the range of T are kept in a wider type, so that they still have an order.
+template <class T>
 struct Found {
-    double distance_sq;
+    using Wide = std::conditional_t<sizeof(T) == sizeof(float), double, long double>;
+    Wide distance_sq;
     std::uint32_t index;
     friend bool operator<(const Found& a, const Found& b) {
         return a.distance_sq != b.distance_sq ? a.distance_sq < b.distance_sq : a.index < b.index;
@@ -75,7 +78,7 @@ class NearestSearch {
     template <class Row>
     std::uint64_t run(std::uint32_t begin, std::uint32_t end, Row&& row) {
         T radius = first_;
-        std::vector<Found> found;
+        std::vector<Found<T>> found;
         Walk<D, T, kDense> walk(homes_, points_, neighbors::Reach<T>{.radius = limited(radius)});
         walk.report_positions();
         Walk<D, T, kDense> wider(homes_, points_, neighbors::Reach<T>{.radius = limited(radius)});
@@ -131,7 +134,7 @@ class NearestSearch {
 
     /// The `wanted` nearest of so many, sorted; 0 if that is better left to gather().
     std::size_t rank(const T* distances_sq, const std::uint32_t* positions, std::uint32_t count, std::uint32_t wanted,
-                     std::vector<Found>& found) {
+                     std::vector<Found<T>>& found) {
         if (count < wanted || count > ranked_at_most || wanted == 0 || limit() < T(0x1p-58)) return 0;
         std::copy_n(distances_sq, count, values_);
         kernel_.rank(values_, count, ranks_);
@@ -145,14 +148,14 @@ class NearestSearch {
             if (++within > wanted || values_[e] < std::numeric_limits<T>::min()) return 0;
             while (taken[place / 64] >> (place % 64) & 1) ++place, equal = true;
             taken[place / 64] |= std::uint64_t{1} << (place % 64);
-            found[place] = {static_cast<double>(values_[e]), points_.ids()[positions[e]]};
+            found[place] = {static_cast<typename Found<T>::Wide>(values_[e]), points_.ids()[positions[e]]};
         }
         if (equal) std::sort(found.begin(), found.begin() + wanted);
         return wanted;
     }
 
     void gather(std::uint32_t place, const std::uint32_t* positions, std::uint32_t count,
-                std::vector<Found>& found) const {
+                std::vector<Found<T>>& found) const {
         found.clear();
         const std::uint32_t self = own_ ? homes_.ids()[place] : neighbors::no_self;
         const cells::NearTest<T> near(farthest_ > T(0) ? farthest_ : T(1));
@@ -162,21 +165,22 @@ class NearestSearch {
             const std::uint32_t p = positions[e], j = points_.ids()[p];
             if (j == self) continue;
             T sum = 0;
-            double wide = 0;
+            typename Found<T>::Wide wide = 0;
             for (int k = 0; k < D; ++k) {
                 other[k] = points_.axis(k)[p];
                 const T d = other[k] - home[k];
                 sum = k == 0 ? d * d : sum + d * d;
-                wide += static_cast<double>(d) * static_cast<double>(d);
+                wide += static_cast<decltype(wide)>(d) * static_cast<decltype(wide)>(d);
             }
             if (farthest_ > T(0) && !near(other, home)) continue;
             const bool in_range = sum >= std::numeric_limits<T>::min() && sum <= std::numeric_limits<T>::max();
-            found.push_back({in_range ? static_cast<double>(sum) : wide, j});
+            found.push_back({in_range ? static_cast<decltype(wide)>(sum) : wide, j});
         }
     }
 
     /// Asks again for one home with growing radii; in the end every point is looked at.
-    void widen(Walk<D, T, kDense>& walk, std::uint32_t place, T radius, std::size_t wanted, std::vector<Found>& found) {
+    void widen(Walk<D, T, kDense>& walk, std::uint32_t place, T radius, std::size_t wanted,
+               std::vector<Found<T>>& found) {
         base::Array<std::uint32_t> positions;
         Vec<D, T> home;
         for (int k = 0; k < D; ++k) home[k] = homes_.axis(k)[place];
@@ -220,9 +224,10 @@ class NearestSearch {
 
 /// The root of a square in T, or of one that T does not hold.
 template <class T>
-T root(double square) {
-    const bool in_range = square >= static_cast<double>(std::numeric_limits<T>::min()) &&
-                          square <= static_cast<double>(std::numeric_limits<T>::max());
+T root(typename Found<T>::Wide square) {
+    using Wide = typename Found<T>::Wide;
+    const bool in_range = square >= static_cast<Wide>(std::numeric_limits<T>::min()) &&
+                          square <= static_cast<Wide>(std::numeric_limits<T>::max());
     return in_range ? std::sqrt(static_cast<T>(square)) : static_cast<T>(std::sqrt(square));
 }
 
@@ -242,6 +247,11 @@ std::uint64_t list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bo
     std::uint64_t* const records = writer.records();
     if (homes.size() < rows) std::fill_n(records, rows, NeighborListWriter::record(0, 0, 0));
     std::vector<std::uint64_t> entries(chunks, 0);
+    struct Wide {
+        std::uint32_t row;
+        NeighborListWriter::WideRow place;
+    };
+    std::vector<std::vector<Wide>> wide(chunks);
     std::atomic<std::uint64_t> tests{0};
     double diameter = 0;
     for (int axis = 0; axis < D && homes.size() > 0 && points.size() > 0; ++axis) {
@@ -256,13 +266,17 @@ std::uint64_t list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bo
         segment.indices.reserve(most);
         segment.distances.reserve(most * sizeof(T));
         std::uint64_t used = 0;
-        const auto row = [&](std::uint32_t place, const Found* found, std::uint32_t count) {
+        const auto row = [&](std::uint32_t place, const Found<T>* found, std::uint32_t count) {
             for (std::uint32_t e = 0; e < count; ++e) {
                 segment.indices.data()[used + e] = found[e].index;
                 const T distance = root<T>(found[e].distance_sq);
                 std::memcpy(segment.distances.data() + (used + e) * sizeof(T), &distance, sizeof(T));
             }
-            records[homes.ids()[place]] = NeighborListWriter::record(c, used, count);
+            const std::uint32_t id = homes.ids()[place];
+            if (NeighborListWriter::fits(used, count)) [[likely]]
+                records[id] = NeighborListWriter::record(c, used, count);
+            else
+                wide[c].push_back({id, {used, count, static_cast<std::uint32_t>(c)}});
             used += count;
         };
         const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
@@ -272,6 +286,8 @@ std::uint64_t list_nearest(const Grid<D, T>& homes, const Grid<D, T>& points, bo
             tests += NearestSearch<D, T, false>(homes, points, own, k, first, farthest, diameter).run(b, e, row);
         entries[c] = used;
     });
+    for (const auto& rows_of_chunk : wide)
+        for (const Wide& w : rows_of_chunk) writer.set_wide(w.row, w.place);
     writer.finish(std::accumulate(entries.begin(), entries.end(), std::uint64_t{0}));
     return tests;
 }
@@ -286,6 +302,7 @@ void CellIndex<D, T>::find_nearest(std::uint32_t k, NeighborList& out, T max_dis
 template <int D, class T>
 void CellIndex<D, T>::find_nearest(std::span<const Vec<D, T>> queries, std::uint32_t k, NeighborList& out,
                                    T max_distance) const {
+    out.clear();
     cells::check_count(queries.size());
     cells::check_points(queries, state_->options.executor);
     find_nearest_in(&queries, k, out, max_distance);
@@ -295,6 +312,7 @@ template <int D, class T>
 void CellIndex<D, T>::find_nearest_in(const std::span<const Vec<D, T>>* queries, std::uint32_t k, NeighborList& out,
                                       T max_distance) const {
     const State& s = *state_;
+    out.clear();
     if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
     if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
     if (s.periodic()) {

@@ -206,7 +206,7 @@ class Rounds {
                 if (found.size() < job_.k && !last) continue;
                 const std::size_t kept = std::min<std::size_t>(job_.k, found.size());
                 std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
-                store(i, found.data(), kept, near, writer.segment(layout_.segment(i)));
+                store(i, found.data(), kept, writer.segment(layout_.segment(i)));
                 done[i] = 1;
             }
         });
@@ -238,13 +238,15 @@ class Rounds {
         }
     }
 
-    void store(std::uint32_t i, const FoundImage<T>* found, std::size_t count, const cells::NearTest<T>& near,
-               NeighborListWriter::Segment& to) {
+    void store(std::uint32_t i, const FoundImage<T>* found, std::size_t count, NeighborListWriter::Segment& to) {
         const std::uint64_t begin = layout_.begin(i);
         for (std::size_t e = 0; e < count; ++e) {
-            T distance = std::sqrt(found[e].distance_sq);
-            if (near.scaled()) distance = distance / near.scale(0) / near.scale(1);
             Shift shift = found[e].shift;
+            const Vec<D, T> offset = job_.lattice.offset(shift);
+            Vec<D, T> d;
+            for (int k = 0; k < D; ++k)
+                d[k] = (images_.wrapped[found[e].index][k] - job_.homes.wrapped[i][k]) + offset[k];
+            const T distance = cells::length(d);
             for (int k = 0; k < D; ++k) shift[k] += job_.homes.turns[i][k] - job_.points.turns[found[e].index][k];
             to.indices.data()[begin + e] = found[e].index;
             std::memcpy(to.distances.data() + (begin + e) * sizeof(T), &distance, sizeof(T));

@@ -34,7 +34,7 @@ class Refiner {
     using Segment = detail::NeighborListWriter::Segment;
 
     explicit Refiner(const Job<D, T, State>& job) : job_(job), near_(cells::NearTest<T>(T(1))) {
-        if (job.own && !job.state.radii.empty()) return;
+        if (job.own && !job.state.support.radii.empty()) return;
         one_radius_ = true;
         near_ = cells::NearTest<T>(job.state.options.radius + job.state.options.skin);
     }
@@ -70,9 +70,8 @@ class Refiner {
             if (itself && !o.self) continue;
             if (o.half && !itself && !first_of_pair(images, place, p, i, j, shift)) continue;
             if (!one_radius_) near_ = cells::NearTest<T>(s.radius_of(i, j));
-            const T sum = square(d);
-            if (!(sum <= near_.radius_sq())) continue;
-            if (to) store(*to, at + kept, i, j, shift, d, sum);
+            if (!(square(d) <= near_.radius_sq())) continue;
+            if (to) store(*to, at + kept, i, j, shift, d);
             ++kept;
         }
         return kept;
@@ -107,14 +106,11 @@ class Refiner {
         return sum;
     }
 
-    void store(Segment& to, std::uint64_t at, std::uint32_t i, std::uint32_t j, Shift shift, const Vec<D, T>& d,
-               T sum) {
+    void store(Segment& to, std::uint64_t at, std::uint32_t i, std::uint32_t j, Shift shift, const Vec<D, T>& d) {
         const NeighborOptions& o = job_.options;
         to.indices.data()[at] = j;
         if (o.distances != DistanceKind::none) {
-            T value = o.distances == DistanceKind::distance ? std::sqrt(sum) : sum;
-            for (int twice = o.distances == DistanceKind::squared; near_.scaled() && twice >= 0; --twice)
-                value = value / near_.scale(0) / near_.scale(1);
+            const T value = o.distances == DistanceKind::distance ? cells::length(d) : cells::length_sq(d);
             std::memcpy(to.distances.data() + at * sizeof(T), &value, sizeof(T));
         }
         if (o.vectors) std::memcpy(to.vectors.data() + at * sizeof(d), &d, sizeof(d));

@@ -280,9 +280,21 @@ void check_groups(const NeighborOptions& o, std::size_t points) {
                         Where{.index = i, .field = "groups"});
 }
 
+/// A pair is in one row of a half list only, so both of its groups must see each other.
+void check_mutual(std::span<const std::uint64_t> searches) {
+    const std::size_t known = std::min<std::size_t>(64, searches.size());
+    for (std::size_t g = 0; g < known; ++g)
+        for (std::size_t h = 0; h < g; ++h)
+            if ((searches[g] >> h & 1) != (searches[h] >> g & 1))
+                throw Error(ErrorKind::unsupported,
+                            "a half list needs groups that see each other: of " + std::to_string(h) + " and " +
+                                std::to_string(g) + " only one sees the other",
+                            Where{.field = "half"});
+}
+
 template <int D, class T, class State>
 bool needs_refining(const State& s, const NeighborOptions& o, bool own) {
-    const bool combined = own && !s.radii.empty() && s.options.rule != RadiusRule::own;
+    const bool combined = own && !s.support.radii.empty() && s.options.rule != RadiusRule::own;
     return combined || s.periodic() || o.distances != DistanceKind::none || o.vectors || o.shifts ||
            !o.searches.empty() || (o.half && o.self);
 }
@@ -292,7 +304,9 @@ bool needs_refining(const State& s, const NeighborOptions& o, bool own) {
 template <int D, class T>
 void CellIndex<D, T>::find_neighbors(NeighborList& out, const NeighborOptions& options) const {
     const State& s = *state_;
+    out.clear();
     check_groups(options, s.slots);
+    if (options.half) check_mutual(options.searches);
     if (options.half && s.directed())
         throw Error(ErrorKind::unsupported, "a half list needs a symmetric rule: own radii have none",
                     Where{.field = "half"});
@@ -305,6 +319,7 @@ template <int D, class T>
 void CellIndex<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, NeighborList& out,
                                      const NeighborOptions& options) const {
     const State& s = *state_;
+    out.clear();
     check_groups(options, s.slots);
     if (options.half) throw Error(ErrorKind::unsupported, "queries have no half list", Where{.field = "half"});
     if (!queries.empty()) cells::check_radius(s.options.radius);
@@ -318,9 +333,9 @@ void CellIndex<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, Neighbo
     neighbors::Reach<T> reach = s.reach();
     reach.radii = nullptr;
     reach.plain = cells::plain_radius(s.options.radius + s.options.skin);
-    if (!s.radii.empty()) reach.radius = s.options.radius + s.options.skin + s.points.geometry().slack;
+    if (!s.support.radii.empty()) reach.radius = s.options.radius + s.options.skin + s.points.geometry().slack;
     Job<D, T, State> job{s, homes, options, false, &images, needs_refining<D, T>(s, options, false), reach};
-    if (!s.radii.empty()) job.refined = true;
+    if (!s.support.radii.empty()) job.refined = true;
     list(job, queries.size(), out);
 }
 

@@ -71,6 +71,23 @@ class Neighbors(CommandLine):
             self.assertEqual(found.dtype, np.float32)
             np.testing.assert_array_equal(found, distance)
 
+    def test_half_lists_need_a_symmetric_rule(self):
+        self.save("x.npy", self.points(50, 3, np.float32))
+        self.save("r.npy", np.full(50, 0.3, np.float32))
+        for method in ("cell-index", "extended"):
+            args = ("neighbors", "x.npy", "--radii", "r.npy", "--half", "--method", method)
+            self.fails(1, *args, says="symmetric rule")
+            self.json(*args, "--radius-rule", "max")
+        self.fails(2, "neighbors", "x.npy", "--radii", "r.npy", "--method", "uniform", says="cell-index or extended")
+
+    def test_distances_whose_squares_leave_the_range(self):
+        for radius, distance in ((1e25, 1.0), (1.0, 1e-31), (1e-30, 1e-31)):
+            x = np.array([[0, 0, 0], [distance, 0, 0]], np.float32)
+            self.save("x.npy", x)
+            for method in methods("neighbors"):
+                self.json("neighbors", "x.npy", "--radius", radius, "--out", "n", "--distances", "--method", method)
+                np.testing.assert_array_equal(np.load(self.path("n.distances.npy")), [x[1, 0], x[1, 0]], method)
+
     def test_half_lists(self):
         x = self.points(500, 2, np.float64)
         self.save("x.npy", x)
