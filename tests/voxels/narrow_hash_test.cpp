@@ -39,7 +39,9 @@ void expect_same(const PerfectHash<3>& hash, const std::vector<Voxel<3>>& stored
             const auto extent = static_cast<std::int32_t>(hash.extent()[static_cast<std::size_t>(a)]);
             const std::int32_t near[] = {-1, 0, extent - 1, extent, 32767, 32768, -32768};
             p[a] = hash.origin()[a] + static_cast<std::int32_t>(g() % static_cast<std::uint64_t>(extent));
-            if (g() % 8 == 0) p[a] = hash.origin()[a] + near[g() % 7];
+            if (g() % 8 == 0)  // wraps at the ends of 32 bits
+                p[a] = static_cast<std::int32_t>(static_cast<std::uint32_t>(hash.origin()[a]) +
+                                                 static_cast<std::uint32_t>(near[g() % 7]));
             if (g() % 32 == 0) p[a] = extremes[g() % 5];
         }
         asked.push_back(p);
