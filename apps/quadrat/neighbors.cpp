@@ -87,6 +87,20 @@ T radius_for(std::uint32_t k, std::span<const Vec<D, T>> points) {
     return result > 0 && std::isfinite(result) ? result : T(1);
 }
 
+// The other structures store as they find: what they would need is counted before.
+template <int D, class T>
+void check_size(std::span<const Vec<D, T>> points, const NeighborSettings<D, T>& settings) {
+    CellIndex<D, T> index({.radius = settings.radius, .rule = settings.rule, .executor = settings.executor});
+    settings.radii.empty() ? index.build(points) : index.build(points, settings.radii);
+    const std::uint64_t entries =
+        index.count_pairs() * (settings.radii.empty() || settings.rule != RadiusRule::own ? 2 : 1);
+    const std::uint64_t need = entries * sizeof(std::uint32_t) + points.size() * sizeof(std::uint64_t);
+    if (need > settings.max_bytes)
+        throw Error(ErrorKind::too_large,
+                    "the lists need " + std::to_string(need) + " bytes for " + std::to_string(entries) + " entries",
+                    {.field = "--max-bytes"});
+}
+
 // A half list from a full one.
 void keep_upper(NeighborList& list) {
     NeighborList upper;
@@ -161,6 +175,7 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
         guessed.radius = radius_for<D, T>(settings.k, points);
         return make_neighbor_finder<D, T>(report.method, guessed);
     }();
+    if (options.common.max_bytes && report.method != "cell-index") check_size<D, T>(points, settings);
     NeighborList list;
     report.time(options.common.repeat, [&](Timer& lap, double& build, double& find_seconds) {
         finder->build(points);

@@ -131,6 +131,9 @@ template <int D, class T>
 void ExtendedSpatialHash<D, T>::build(std::span<const Vec<D, T>> points, std::span<const T> radii) {
     cells::check_points(points, impl_->options.executor);
     cells::check_radii(radii, points.size());
+    const T largest = radii.empty() ? T(0) : *std::max_element(radii.begin(), radii.end());
+    if (impl_->options.rule == RadiusRule::sum && !std::isfinite(largest + largest))
+        throw Error(ErrorKind::bad_value, "the sum of the largest radii is not finite", Where{.field = "radii"});
     if (points.empty()) impl_->options.radius = std::max(impl_->options.radius, T(1));
     impl_->build(points, radii);
 }
@@ -166,6 +169,7 @@ void ExtendedSpatialHash<D, T>::find_neighbors(NeighborList& out) const {
 
 template <int D, class T>
 void ExtendedSpatialHash<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, NeighborList& out) const {
+    out.clear();
     QUADRAT_ASSERT(impl_->radii.empty());
     cells::check_radius(impl_->options.radius);
     cells::check_points(queries, impl_->options.executor);

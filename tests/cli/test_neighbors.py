@@ -80,6 +80,14 @@ class Neighbors(CommandLine):
             self.json(*args, "--radius-rule", "max")
         self.fails(2, "neighbors", "x.npy", "--radii", "r.npy", "--method", "uniform", says="cell-index or extended")
 
+    def test_lists_that_are_too_long_are_refused_before_they_are_made(self):
+        self.save("x.npy", np.zeros((4000, 3), np.float32))
+        need = 4000 * 3999 * 4 + 4000 * 8
+        for method in methods("neighbors"):
+            args = ("neighbors", "x.npy", "--radius", 1, "--method", method, "--max-bytes")
+            self.fails(1, *args, 1000000, says=str(need))
+            self.assertEqual(self.json(*args, need)["pairs"], 4000 * 3999)
+
     def test_distances_whose_squares_leave_the_range(self):
         for radius, distance in ((1e25, 1.0), (1.0, 1e-31), (1e-30, 1e-31)):
             x = np.array([[0, 0, 0], [distance, 0, 0]], np.float32)

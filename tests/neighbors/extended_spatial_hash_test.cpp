@@ -94,6 +94,9 @@ TEST(ExtendedSpatialHash, BadInput) {
     EXPECT_THROW(hash.build(std::span<const Vec2f>(bad)), Error);
     ExtendedSpatialHash<2, float> none({});
     EXPECT_THROW(none.build(std::span<const Vec2f>(bad).first(1)), Error);
+    ExtendedSpatialHash<2, float> sums({.rule = RadiusRule::sum});
+    const std::vector<float> huge = {3e38f};
+    EXPECT_THROW(sums.build(std::span<const Vec2f>(bad).first(1), huge), Error);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ enum class RowOrder : std::uint8_t {
 /// What find_neighbors stores.
 struct NeighborOptions {
     bool half = false;  ///< each pair once: in the row of the one that is first in cell order (with images: of the
-                        ///< smaller index)
+                        ///< smaller index); groups must see each other
     bool self = false;  ///< point i is in its own row
     RowOrder order = RowOrder::cell;
     DistanceKind distances = DistanceKind::none;
@@ -79,7 +79,7 @@ class CellIndex {
     /// Returns false if nothing was done because no point has moved more than half of the skin since the last build:
     /// then the last lists still hold every neighbour.
     bool update(std::span<const Vec<D, T>> points);
-    /// Adds points after the last index; returns the first new index. Costs a build: insert many at once.
+    /// Adds points after the last index; returns the first new index. Costs a build; the next update() builds again.
     std::uint32_t insert(std::span<const Vec<D, T>> points);
     std::uint32_t insert(std::span<const Vec<D, T>> points, std::span<const T> radii);
     /// Takes points out. The others keep their indices; rows of the erased are empty; update() ignores what it is given
