@@ -269,6 +269,17 @@ void list(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
     if (o.order == RowOrder::input) out.compact();
 }
 
+/// list(), and no rows at all where it throws.
+template <int D, class T, class State>
+void list_or_clear(const Job<D, T, State>& job, std::size_t rows, NeighborList& out) {
+    try {
+        list(job, rows, out);
+    } catch (...) {
+        out.clear();
+        throw;
+    }
+}
+
 void check_groups(const NeighborOptions& o, std::size_t points) {
     if (o.searches.empty() && o.groups.empty()) return;
     if (o.groups.size() != points)
@@ -312,7 +323,7 @@ void CellIndex<D, T>::find_neighbors(NeighborList& out, const NeighborOptions& o
                     Where{.field = "half"});
     const Job<D, T, State> job{s,        s.homes(), options, true, &s.images, needs_refining<D, T>(s, options, true),
                                s.reach()};
-    list(job, s.slots, out);
+    list_or_clear(job, s.slots, out);
 }
 
 template <int D, class T>
@@ -336,7 +347,7 @@ void CellIndex<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, Neighbo
     if (!s.support.radii.empty()) reach.radius = s.options.radius + s.options.skin + s.points.geometry().slack;
     Job<D, T, State> job{s, homes, options, false, &images, needs_refining<D, T>(s, options, false), reach};
     if (!s.support.radii.empty()) job.refined = true;
-    list(job, queries.size(), out);
+    list_or_clear(job, queries.size(), out);
 }
 
 template <int D, class T>

@@ -543,6 +543,7 @@ TEST(Limits, StopAndProgress) {
     } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::stopped);
     }
+    EXPECT_EQ(list.size(), 0u);
     double last = 0;
     index.find_neighbors(list, {.watch = {.stop = {}, .report = [&](double f) {
                                               EXPECT_GE(f, last);
