@@ -29,6 +29,8 @@ void add_info(CLI::App& app) {
             [&](const auto& grid) {
                 try {
                     if (options->glsl) {
+                        if (grid.block != 0 || grid.mipmap.levels != 0)
+                            throw Error(ErrorKind::unsupported, "blocks and mipmaps have no shader", {.field = "glsl"});
                         std::printf("%s", glsl_find(grid.index).c_str());
                         return;
                     }

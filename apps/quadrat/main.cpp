@@ -57,7 +57,7 @@ int run(int argc, char** argv) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;
     } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "not enough memory: use less data, or --max-bytes to see how much it takes\n");
+        std::fprintf(stderr, "not enough memory: use less data; pairs and neighbors say with --max-bytes how much they need\n");
         return 1;
     }
 }

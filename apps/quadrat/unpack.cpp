@@ -5,7 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
+#include <string>
 
 #include "io/npy.hpp"
 #include "verb.hpp"
@@ -19,22 +22,35 @@ struct UnpackOptions {
     bool textures = false, json = false;
 };
 
+// Names of channels come from the file: they must not lead elsewhere, nor hide another array.
+void check_names(std::span<const Channel> channels, std::set<std::string> taken) {
+    for (const Channel& c : channels) {
+        if (!std::all_of(c.name.begin(), c.name.end(), [](unsigned char b) { return b > ' ' && b != '/' && b != 127; }))
+            throw Error(ErrorKind::unsupported, "a name that no file can have", {.field = "channel " + c.name});
+        if (!taken.insert(c.name).second)
+            throw Error(ErrorKind::duplicate, "another array has this name already", {.field = "channel " + c.name});
+    }
+}
+
 template <int D>
 Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
     Json files = Json::array();
-    const auto written = [&](const std::string& path) {
-        files.push_back(path);
-        return path;
+    const auto path = [&](const std::string& name) {
+        files.push_back(options.out + "." + name + ".npy");
+        return options.out + "." + name + ".npy";
     };
     if (options.textures) {
-        for (const GlslTable& table : glsl_tables(grid.index))
-            io::write_npy(written(options.out + "." + table.name + ".npy"),
-                          io::view(std::span<const std::uint32_t>(table.words),
-                                   {table.words.size() / glsl_texture_width, glsl_texture_width}));
-        for (const Channel& c : grid.channels)
-            write_channel(written(options.out + "." + c.name + ".npy"), c, grid.index.values());
+        const auto tables = glsl_tables(grid.index);
+        std::set<std::string> taken;
+        for (const GlslTable& table : tables) taken.insert(table.name);
+        check_names(grid.channels, taken);
+        for (const GlslTable& table : tables)
+            io::write_npy(path(table.name), io::view(std::span<const std::uint32_t>(table.words),
+                                                     {table.words.size() / glsl_texture_width, glsl_texture_width}));
+        for (const Channel& c : grid.channels) write_channel(path(c.name), c, grid.index.values());
         return {{"entries", grid.index.entries()}, {"files", files}};
     }
+    check_names(grid.channels, {"coordinates"});
     const auto sorted = sorted_samples(grid);
     std::vector<std::int32_t> coordinates;
     std::vector<std::uint64_t> numbers;
@@ -42,11 +58,9 @@ Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
         for (int a = 0; a < D; ++a) coordinates.push_back(p[a]);
         numbers.push_back(number);
     }
-    io::write_npy(written(options.out + ".coordinates.npy"),
-                  io::view(std::span<const std::int32_t>(coordinates), {sorted.size(), D}));
+    io::write_npy(path("coordinates"), io::view(std::span<const std::int32_t>(coordinates), {sorted.size(), D}));
     for (const Channel& c : grid.channels)
-        write_channel(written(options.out + "." + c.name + ".npy"), gather(c, numbers, samples_per_value(grid)),
-                      numbers.size());
+        write_channel(path(c.name), gather(c, numbers, samples_per_value(grid)), numbers.size());
     return {{"entries", sorted.size()}, {"files", files}};
 }
 

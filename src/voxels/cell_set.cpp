@@ -1,6 +1,9 @@
 #include "voxels/cell_set.hpp"
 
+#include <quadrat/error.hpp>
+
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace quadrat::voxels {
@@ -14,6 +17,12 @@ std::int32_t floor_divide(std::int64_t x, std::int64_t b) {
 
 template <int D>
 CellSet<D>::CellSet(std::span<const Voxel<D>> positions) : domain_(bounding_box<D>(positions)) {
+    for (int a = 0; a < D; ++a) {
+        const std::int64_t lo = domain_.origin[a], hi = lo + domain_.extent[static_cast<std::size_t>(a)] - 1;
+        if (lo == std::numeric_limits<std::int32_t>::min() || hi == std::numeric_limits<std::int32_t>::max())
+            throw Error(ErrorKind::bad_value, "blocks need a free coordinate on each side, within 32 bits",
+                        {.column = static_cast<std::size_t>(a)});
+    }
     std::uint64_t stride = 1;  // (2^21 + 2)^3 is below 2^64
     for (int a = 0; a < D; ++a) {
         stride_[static_cast<std::size_t>(a)] = stride;

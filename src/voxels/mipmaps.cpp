@@ -228,7 +228,14 @@ VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const Co
     } else {
         VoxelOptions o = blocks.voxels;
         o.value_bytes = value_bytes;
-        grid.index = VoxelIndex<D>::build(flat, o);
+        try {
+            grid.index = VoxelIndex<D>::build(flat, o);
+        } catch (const Error& e) {
+            // The finest level comes first, in the order given.
+            if (e.kind() == ErrorKind::duplicate && e.where().index && *e.where().index < positions.size())
+                voxels::throw_duplicate<D>(positions, *e.where().index);
+            throw;
+        }
         for (const ColumnView& c : flat_columns) {
             Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components, flat, c.rows);
             const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());

@@ -37,8 +37,10 @@ Channel& VoxelGrid<D>::add_channel(std::string name, ValueType type, std::uint32
         const std::size_t count = std::min(batch, positions.size() - begin);
         index.find(positions.subspan(begin, count), std::span(places, count));
         for (std::size_t i = 0; i < count; ++i) {
-            if (places[i] == VoxelIndex<D>::absent)
+            if (places[i] == VoxelIndex<D>::absent) {
+                channels.pop_back();
                 throw Error(ErrorKind::bad_value, "this position is not stored", {.index = begin + i});
+            }
             std::memcpy(c.buffer.data.get() + places[i] * width, rows.data() + (begin + i) * width, width);
         }
     }

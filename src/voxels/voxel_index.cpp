@@ -417,6 +417,7 @@ typename VoxelIndex<D>::PartSizes VoxelIndex<D>::part_sizes(const Parts& p) {
             break;
         case Encoding::position_tag:
         case Encoding::bucket_tag:
+            if (p.entries == 0 && p.tag_bits == 0) break;  // nothing was ever packed
             if (p.tag_bits < 1 || (p.tag_bits > 56 && p.tag_bits != 64)) throw bad("tag bits", "not in 1..56 or 64");
             s.tags = (slots * p.tag_bits + 7) / 8 + 8;
             break;
@@ -448,7 +449,9 @@ VoxelIndex<D> VoxelIndex<D>::from_parts(Parts p) {
             const std::uint64_t reach = p.layout == Layout::brick
                                             ? (p.extent[a] + phase + (1u << brick_shift) - 1) >> brick_shift
                                             : p.extent[a];
-            if (p.entries != 0 && p.shape.extent[a] != reach) throw bad("domain", "not that of the hash");
+            const std::int32_t first = p.layout == Layout::brick ? p.origin[a] >> brick_shift : p.origin[a];
+            if (p.entries != 0 && (p.shape.extent[a] != reach || p.shape.origin[a] != first))
+                throw bad("domain", "not that of the hash");
         }
         const bool tags_by_bucket = p.layout == Layout::brick || p.encoding == Encoding::bucket_tag;
         if (tags_by_bucket && p.entries != 0 && !x.hash_.unique_tags())

@@ -144,6 +144,15 @@ template <int D>
 void VoxelIndex<D>::encode_position_hash(std::span<const Voxel<D>> positions) {
     const std::uint32_t slots = hash_.slots();
     constexpr std::uint32_t none = 0xffffffffu;
+    const auto too_sparse = [](const std::string& why) {
+        return Error(ErrorKind::unsupported, why + "the data is too sparse for position hashes", {.field = "encoding"});
+    };
+    // 256 functions of 256 values cannot tell one position from so many.
+    constexpr std::uint64_t most_per_slot = 1u << 14;
+    std::uint64_t cells = 1;
+    for (const std::uint32_t e : extent_) cells *= e;
+    if (cells / std::max(slots, 1u) > most_per_slot)
+        throw too_sparse(std::to_string(cells / std::max(slots, 1u)) + " positions of the domain share a slot: ");
     tag_bits_ = 16;
     tag_buffer_ = Buffer::zeros(std::size_t{slots} * 2 + 8);
     std::uint8_t* tags = tag_buffer_.data.get();
@@ -161,50 +170,56 @@ void VoxelIndex<D>::encode_position_hash(std::span<const Voxel<D>> positions) {
     };
     const auto sweep = [&](auto&& visit) {
         Local local{};
-        std::uint64_t cells = 1;
-        for (const std::uint32_t e : extent_) cells *= e;
         for (std::uint64_t k = 0; k < cells; ++k) {
             visit(local, hash_.place(local).slot);
             for (int a = 0; a < D && ++local[a] == extent_[a]; ++a)
                 if (a + 1 < D) local[a] = 0;
         }
     };
-    std::vector<std::uint32_t> first(std::size_t{slots} + 1);
     std::vector<std::uint8_t> conflict(slots);
     sweep([&](const Local& local, std::uint32_t s) {
         if (voxels::hash_local<D>(local, 0) == tags[2 * std::size_t{s} + 1] && !is_owner(s, local)) conflict[s] = 1;
     });
-    sweep([&](const Local&, std::uint32_t s) { first[s + 1] += conflict[s]; });
-    for (std::uint32_t s = 0; s < slots; ++s) first[s + 1] += first[s];
-    std::vector<Local> members(first[slots]);
-    std::vector<std::uint32_t> fill(first.begin(), first.end() - 1);
-    sweep([&](const Local& local, std::uint32_t s) {
-        if (conflict[s] && !is_owner(s, local)) members[fill[s]++] = local;
-    });
-    for (std::uint32_t s = 0; s < slots; ++s) {
-        if (!conflict[s]) continue;
-        bool done = false;
-        for (std::uint32_t k = 0; k < 256 && !done; ++k) {
-            bool used[256] = {};
-            for (std::uint32_t i = first[s]; i < fill[s]; ++i) used[voxels::hash_local<D>(members[i], k)] = true;
-            std::uint32_t v = 0;
-            if (owner[s] == none) {
-                while (v < 256 && used[v]) ++v;
-            } else {
-                Local mine;
-                (void)hash_.inside(positions[owner[s]], mine);
-                v = voxels::hash_local<D>(mine, k);
+    std::vector<std::uint64_t> others(slots);
+    sweep([&](const Local&, std::uint32_t s) { others[s] += conflict[s]; });
+    // Slots in parts whose positions fit some memory; each part is one more sweep.
+    constexpr std::uint64_t room = std::uint64_t{1} << 25;
+    std::vector<Local> members;
+    std::vector<std::uint64_t> first, fill;
+    for (std::uint32_t begin = 0, end = 0; begin < slots; begin = end) {
+        first.assign(1, 0);
+        for (; end < slots && (end == begin || first.back() + others[end] <= room); ++end)
+            first.push_back(first.back() + others[end]);
+        if (first.back() == 0) continue;
+        members.resize(first.back());
+        fill.assign(first.begin(), first.end() - 1);
+        sweep([&](const Local& local, std::uint32_t s) {
+            if (s >= begin && s < end && conflict[s] && !is_owner(s, local)) members[fill[s - begin]++] = local;
+        });
+        for (std::uint32_t s = begin; s < end; ++s) {
+            if (!conflict[s]) continue;
+            const std::span<const Local> here(members.data() + first[s - begin], members.data() + fill[s - begin]);
+            bool done = false;
+            for (std::uint32_t k = 0; k < 256 && !done; ++k) {
+                bool used[256] = {};
+                for (const Local& m : here) used[voxels::hash_local<D>(m, k)] = true;
+                std::uint32_t v = 0;
+                if (owner[s] == none) {
+                    while (v < 256 && used[v]) ++v;
+                } else {
+                    Local mine;
+                    (void)hash_.inside(positions[owner[s]], mine);
+                    v = voxels::hash_local<D>(mine, k);
+                }
+                if (v >= 256 || used[v]) continue;
+                tags[2 * std::size_t{s}] = static_cast<std::uint8_t>(k);
+                tags[2 * std::size_t{s} + 1] = static_cast<std::uint8_t>(v);
+                done = true;
             }
-            if (v >= 256 || used[v]) continue;
-            tags[2 * std::size_t{s}] = static_cast<std::uint8_t>(k);
-            tags[2 * std::size_t{s} + 1] = static_cast<std::uint8_t>(v);
-            done = true;
+            if (!done)
+                throw too_sparse("slot " + std::to_string(s) + " has no parameter that tells its position from the " +
+                                 std::to_string(here.size()) + " others: ");
         }
-        if (!done)
-            throw Error(ErrorKind::unsupported,
-                        "slot " + std::to_string(s) + " has no parameter that tells its position from the " +
-                            std::to_string(fill[s] - first[s]) + " others: the data is too sparse for position hashes",
-                        {.field = "encoding"});
     }
 }
 

@@ -71,6 +71,16 @@ class Voxels(CommandLine):
         self.json("unpack", "f.qvox", "--textures", "-o", "t")
         self.assertEqual(np.load(self.path("t.offsets.npy")).shape[1], 2048)
 
+    def test_names_of_channels_stay_in_their_folder(self):
+        self.save("w.npy", self.values[:, 0].copy())
+        for name in ("/../../elsewhere", "coordinates", "a b"):
+            self.json("pack", "p.npy", "--values", f"{name}=w.npy", "-o", "n.qvox")
+            self.fails(1, "unpack", "n.qvox", "-o", "x", says=("n.qvox", "channel " + name))
+        self.json("pack", "p.npy", "--values", "offsets=w.npy", "--layout", "voxel", "-o", "n.qvox")
+        self.fails(1, "unpack", "n.qvox", "--textures", "-o", "x", says="channel offsets")
+        self.json("pack", "p.npy", "--values", "v.npy", "--mipmap", "-o", "m.qvox")
+        self.fails(1, "info", "m.qvox", "--glsl", says="m.qvox")
+
     def test_bad_input(self):
         twice = np.vstack([self.points, self.points[17]])
         self.save("twice.npy", twice)

@@ -342,5 +342,56 @@ TEST(Mipmap, DoesNotDependOnTheOrder) {
     for (const auto& x : points_around<3>(c.positions, 300)) ASSERT_EQ(a.sample(x, 1.3), b.sample(x, 1.3));
 }
 
+template <class Call>
+Error error_of(Call&& call) {
+    try {
+        call();
+    } catch (const Error& e) {
+        return e;
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return Error(ErrorKind::stopped, "");
+}
+
+TEST(Blocks, TheLastCoordinatesAreRefused) {
+    constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min(),
+                           most = std::numeric_limits<std::int32_t>::max();
+    const std::vector<float> values{1, 2};
+    for (const std::uint32_t size : {0u, 1u, 2u}) {
+        BlockOptions options;
+        options.size = size;
+        for (const std::int32_t end : {least, most}) {
+            const std::vector<Voxel<2>> at{{end, 7}, {end == least ? end + 5 : end - 5, 3}};
+            const Error e = error_of([&] { (void)BlockedVoxels<float, 2>::pack(at, values, 0.0f, options); });
+            EXPECT_EQ(e.kind(), ErrorKind::bad_value);
+        }
+        const std::vector<Voxel<2>> inside{{least + 1, most - 1}, {least + 9, most - 8}};
+        const auto blocks = BlockedVoxels<float, 2>::pack(inside, values, 0.0f, options);
+        EXPECT_EQ(blocks.at(inside[0]), 1);
+        EXPECT_EQ(blocks.at(inside[1]), 2);
+        EXPECT_EQ(blocks.at({least, most}), 0);
+    }
+}
+
+TEST(Sampling, PointsOutsideOfABatchAreTheBackground) {
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    const std::vector<Voxel<3>> at{{most, most, most}};
+    const auto voxels = SparseVoxels<float>::pack(at, std::vector<float>{4});
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<Vec<3, double>> x{{{nan, 0, 0}}, {{1e300, 0, 0}}};
+    std::vector<Blended<float>> out(2);
+    sample(voxels, std::span<const Vec<3, double>>(x), std::span(out), 9.0f);
+    EXPECT_EQ(out[0], 9);
+    EXPECT_EQ(out[1], 9);
+}
+
+TEST(Mipmaps, DuplicatesAreNamedAsGiven) {
+    const std::vector<Voxel<3>> at{{5, 5, 5}, {1, 1, 1}, {9, 2, 2}, {1, 1, 1}};
+    const std::vector<float> values(4, 1);
+    const Error plain = error_of([&] { (void)SparseVoxels<float>::pack(at, values); });
+    const Error mipmap = error_of([&] { (void)MipmapVoxels<float>::pack(at, values); });
+    EXPECT_EQ(std::string(mipmap.what()), plain.what());
+}
+
 }  // namespace
 }  // namespace quadrat

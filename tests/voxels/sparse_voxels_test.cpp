@@ -223,5 +223,32 @@ RC_GTEST_PROP(SparseVoxels, AnySetInAnyLayout, ()) {
                     {.layout = c.layout, .encoding = c.encoding, .seed = seed});
 }
 
+TEST(SparseVoxels, AChannelThatIsRefusedLeavesNothing) {
+    const auto points = test::random_voxels<3>(50, 0, 20);
+    auto voxels = SparseVoxels<float>::pack(points, std::vector<float>(points.size(), 1));
+    VoxelGrid<3>& grid = voxels.grid();
+    const std::vector<Voxel<3>> absent{{100, 100, 100}};
+    const std::vector<float> row{1};
+    EXPECT_THROW(grid.add_channel("more", ValueType::f32, 1, absent, std::as_bytes(std::span(row))), Error);
+    EXPECT_EQ(grid.channel("more"), nullptr);
+    grid.add_channel("more", ValueType::f32, 1, std::span(points).first(1), std::as_bytes(std::span(row)));
+}
+
+TEST(SparseVoxels, WhatWasNeverPackedCanBeWritten) {
+    const SparseVoxels<float> none;
+    const auto any = decode_qvox(encode_qvox(none.grid()));
+    EXPECT_EQ(std::get<VoxelGrid<3>>(any).index.entries(), 0u);
+}
+
+TEST(SparseVoxels, TwoFarPointsAreTooSparseForPositionHashes) {
+    const std::vector<Voxel<2>> far{{0, 0}, {2097151, 2048}};
+    try {
+        (void)VoxelIndex<2>::build(far, {.layout = Layout::voxel, .encoding = Encoding::position_hash});
+        FAIL();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::unsupported);
+    }
+}
+
 }  // namespace
 }  // namespace quadrat

@@ -7,6 +7,7 @@
 
 #include <quadrat/voxels/sampling.hpp>
 
+#include <limits>
 #include <vector>
 
 namespace quadrat {
@@ -170,7 +171,8 @@ class BlockedVoxels {
                 if (!(k >> a & 1)) continue;
                 // Only a sample on the lower face belongs to the block before as well.
                 const std::int64_t local = p[a] - low_[a];
-                face = face && local > 0 && local <= size_[a] && local % grid_.block == 0;
+                face = face && p[a] > std::numeric_limits<std::int32_t>::min() && local > 0 && local <= size_[a] &&
+                       local % grid_.block == 0;
                 if (!face) break;
                 corner[a] -= 1;
                 step += b1;

@@ -11,6 +11,8 @@
 
 #include <quadrat/voxels/blocks.hpp>
 
+#include <algorithm>
+
 namespace quadrat {
 
 /// What a coarse sample is the mean of.
@@ -122,7 +124,7 @@ class MipmapVoxels {
     }
     /// The blend of the two levels nearest to `lod`: 0 is full resolution, each 1 halves it. Clamped to the levels.
     [[nodiscard]] Blended<T> sample(const Vec<D, double>& x, double lod) const {
-        const double last = levels() - 1.0;
+        const double last = std::max(levels(), 1u) - 1.0;
         const double l = lod > 0 ? std::min(lod, last) : 0.0;  // NaN is 0
         const double low = std::floor(l);
         const Blended<T> fine = sample_level(x, static_cast<std::uint32_t>(low));

@@ -119,7 +119,7 @@ void sample(const SparseVoxels<T, D>& voxels, std::span<const Vec<D, Real>> x, s
         const std::size_t count = std::min(block, x.size() - begin);
         for (std::size_t i = 0; i < count; ++i) {
             inside[i] = locate(x[begin + i], cells[i]);
-            if (!inside[i]) cells[i].corner = voxels.index().origin();  // looked up in vain
+            if (!inside[i]) cells[i].corner = {};  // looked up in vain
             for (std::size_t k = 0; k < corners; ++k)
                 for (int a = 0; a < D; ++a)
                     p[i * corners + k][a] = cells[i].corner[a] + static_cast<std::int32_t>(k >> a & 1);
