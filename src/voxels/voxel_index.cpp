@@ -417,7 +417,6 @@ typename VoxelIndex<D>::PartSizes VoxelIndex<D>::part_sizes(const Parts& p) {
             break;
         case Encoding::position_tag:
         case Encoding::bucket_tag:
-            if (p.entries == 0 && p.tag_bits == 0) break;  // nothing was ever packed
             if (p.tag_bits < 1 || (p.tag_bits > 56 && p.tag_bits != 64)) throw bad("tag bits", "not in 1..56 or 64");
             s.tags = (slots * p.tag_bits + 7) / 8 + 8;
             break;

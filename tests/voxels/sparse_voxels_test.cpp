@@ -234,12 +234,6 @@ TEST(SparseVoxels, AChannelThatIsRefusedLeavesNothing) {
     grid.add_channel("more", ValueType::f32, 1, std::span(points).first(1), std::as_bytes(std::span(row)));
 }
 
-TEST(SparseVoxels, WhatWasNeverPackedCanBeWritten) {
-    const SparseVoxels<float> none;
-    const auto any = decode_qvox(encode_qvox(none.grid()));
-    EXPECT_EQ(std::get<VoxelGrid<3>>(any).index.entries(), 0u);
-}
-
 TEST(SparseVoxels, TwoFarPointsAreTooSparseForPositionHashes) {
     const std::vector<Voxel<2>> far{{0, 0}, {2097151, 2048}};
     try {
