@@ -1,5 +1,7 @@
 #include "cells/validate.hpp"
 
+#include "support/thrown.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -12,16 +14,7 @@ namespace {
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 
-template <class Call>
-Error thrown_by(Call&& call) {
-    try {
-        call();
-    } catch (const Error& e) {
-        return e;
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return Error(ErrorKind::stopped, "");
-}
+using test::thrown_by;
 
 TEST(Validate, NamesTheFirstBadBox) {
     std::vector<Box3f> boxes(200000, Box3f{{0, 0, 0}, {1, 1, 1}});

@@ -1,4 +1,5 @@
 // Interpolation, blocks and mipmaps against dense arrays.
+#include "support/thrown.hpp"
 #include "voxels/data.hpp"
 
 #include <quadrat/error.hpp>
@@ -342,17 +343,6 @@ TEST(Mipmap, DoesNotDependOnTheOrder) {
     for (const auto& x : points_around<3>(c.positions, 300)) ASSERT_EQ(a.sample(x, 1.3), b.sample(x, 1.3));
 }
 
-template <class Call>
-Error error_of(Call&& call) {
-    try {
-        call();
-    } catch (const Error& e) {
-        return e;
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return Error(ErrorKind::stopped, "");
-}
-
 TEST(Blocks, TheLastCoordinatesAreRefused) {
     constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min(),
                            most = std::numeric_limits<std::int32_t>::max();
@@ -362,7 +352,7 @@ TEST(Blocks, TheLastCoordinatesAreRefused) {
         options.size = size;
         for (const std::int32_t end : {least, most}) {
             const std::vector<Voxel<2>> at{{end, 7}, {end == least ? end + 5 : end - 5, 3}};
-            const Error e = error_of([&] { (void)BlockedVoxels<float, 2>::pack(at, values, 0.0f, options); });
+            const Error e = test::thrown_by([&] { (void)BlockedVoxels<float, 2>::pack(at, values, 0.0f, options); });
             EXPECT_EQ(e.kind(), ErrorKind::bad_value);
         }
         const std::vector<Voxel<2>> inside{{least + 1, most - 1}, {least + 9, most - 8}};
@@ -388,8 +378,8 @@ TEST(Sampling, PointsOutsideOfABatchAreTheBackground) {
 TEST(Mipmaps, DuplicatesAreNamedAsGiven) {
     const std::vector<Voxel<3>> at{{5, 5, 5}, {1, 1, 1}, {9, 2, 2}, {1, 1, 1}};
     const std::vector<float> values(4, 1);
-    const Error plain = error_of([&] { (void)SparseVoxels<float>::pack(at, values); });
-    const Error mipmap = error_of([&] { (void)MipmapVoxels<float>::pack(at, values); });
+    const Error plain = test::thrown_by([&] { (void)SparseVoxels<float>::pack(at, values); });
+    const Error mipmap = test::thrown_by([&] { (void)MipmapVoxels<float>::pack(at, values); });
     EXPECT_EQ(std::string(mipmap.what()), plain.what());
 }
 

@@ -244,5 +244,16 @@ TEST(SparseVoxels, TwoFarPointsAreTooSparseForPositionHashes) {
     }
 }
 
+TEST(SparseVoxels, AHashOfAnotherDomainIsRefused) {
+    const auto points = test::random_voxels<3>(300, -20, 20);
+    for (const Layout layout : {Layout::voxel, Layout::brick}) {
+        const auto index = VoxelIndex<3>::build(points, {.layout = layout});
+        EXPECT_NO_THROW((void)VoxelIndex<3>::from_parts(index.parts()));
+        auto parts = index.parts();
+        parts.shape.origin[1] += 1;
+        EXPECT_THROW((void)VoxelIndex<3>::from_parts(std::move(parts)), Error);
+    }
+}
+
 }  // namespace
 }  // namespace quadrat

@@ -86,8 +86,8 @@ class HashGridHierarchy {
     void find(const Ray<D, T>& ray, std::vector<std::uint32_t>& out) const;
 
     /// Many queries in one call: fn(i, slots) with what find() gives for query i, once for each, on the caller's
-    /// thread. They are taken in the order of their cells, which is two times faster than any other order once the
-    /// boxes do not fit the second-level cache. Throws bad_value naming the first bad query before fn is called.
+    /// thread. They are taken in the order of their cells, which is about two times faster than an order by chance once
+    /// the boxes do not fit the second-level cache. Throws bad_value naming the first bad query before fn is called.
     template <class Fn>
     void find_each(std::span<const Box<D, T>> boxes, Fn&& fn) const {
         visit_hits(boxes, call<Fn>, const_cast<void*>(static_cast<const void*>(&fn)));
