@@ -154,13 +154,14 @@ Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
 }
 
 // How much of its weight a particle shares with what is behind a surface: its mass where it is under pressure, 0 in
-// spray.
+// spray. The incompressible solver needs none: its pressures balance the weight by themselves, and a force that is not
+// one of them would stir the water along the walls.
 float hydrostatic(const State& s, std::size_t i) {
     const PhaseData& own = s.phases[s.p.phase[i]];
     const Vec3d& g = s.scene.gravity;
     const float full = 0.25f * s.support_of(i) * own.rest_density *
                        static_cast<float>(std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
-    if (!(s.p.p[i] > 0) || full == 0) return 0;
+    if (!(s.p.p[i] > 0) || full == 0 || s.scene.solver == SolverKind::incompressible) return 0;
     return own.mass * std::min(1.0f, s.p.p[i] / full);
 }
 

@@ -1,9 +1,10 @@
 // DFSPH: constant density and divergence-free velocity by two iterations per step (Bender & Koschier 2015,
 // "Divergence-free smoothed particle hydrodynamics"). Where the paper has masses and densities this works with rest
 // volumes, so that phases of different density may touch: s_i = sum_j V_j W_ij is 1 at rest, and the force between two
-// particles is -V_i V_j (k_i + k_j) grad W, opposite on the two. Solids enter as in fluid.cpp: shares of walls and
-// fields, and samples, that mirror the particle's k; bodies that can move do so in every iteration (coupling.hpp). Both
-// iterations start from the last step's answer.
+// particles is -V_i V_j (k_i + k_j) grad W, opposite on the two. Solids enter by the same shares of walls and fields,
+// and samples, as in fluid.cpp, with the particle's k alone: then pressures are what keeps densities from growing and
+// do no work of their own, and still water comes to rest (docs/decisions/0081-still-water.md). Bodies that can move do
+// so in every iteration (coupling.hpp). Both iterations start from the last step's answer.
 #include "base/parallel.hpp"
 #include "simulation/coupling.hpp"
 #include "simulation/integrate.hpp"
@@ -23,6 +24,10 @@ constexpr float relaxation = 0.5f;
 constexpr double few[2] = {28, 34};  // in 2D and 3D
 // Density errors go at this rate at most, in units of the expected speed over the support.
 constexpr double relief = 0.5;
+
+// The move itself adds to the error: the densities that it leaves are what the bound is for. Iterations end, and steps
+// become shorter, at this part of it.
+constexpr double aim = 0.75;
 
 class Solver {
   public:
@@ -103,8 +108,7 @@ class Solver {
 
     /// Makes s at most 1 after the next move.
     void make_density_constant(double dt) {
-        // The move itself adds to the error: the densities that it leaves are what the bound is for.
-        const double bound = 0.75 * s_.scene.incompressible.density_error;
+        const double bound = aim * s_.scene.incompressible.density_error;
         // An error that is there already goes at a bounded rate: all of it in one step would throw particles apart at
         // support / dt, shorten the next step for their speed, and throw the next ones faster still.
         const auto most = static_cast<float>(dt * relief * s_.expected_speed / s_.support);
@@ -232,24 +236,33 @@ class Solver {
 
 double longest_step(const State& s) {
     const double half = 0.5 * s.support;
-    const double fastest = base::parallel_reduce(
-        s.executor, s.p.size(), 8 * grain, 0.0,
+    struct Sums {
+        double fastest_sq = 0, excess = 0;
+    };
+    const Sums all = base::parallel_reduce(
+        s.executor, s.p.size(), grain, Sums{},
         [&](std::size_t begin, std::size_t end) {
-            double most = 0;
+            Sums part;
             for (std::size_t i = begin; i < end; ++i) {
                 double v = 0;
                 for (int k = 0; k < 3; ++k) v += double{s.p.v[i][k]} * double{s.p.v[i][k]};
-                most = std::max(most, v);
+                part.fastest_sq = std::max(part.fastest_sq, v);
+                part.excess += double{std::max(s.p.rho[i] / s.phases[s.p.phase[i]].rest_density - 1, 0.0f)};
             }
-            return most;
+            return part;
         },
-        [](double a, double b) { return std::max(a, b); });
+        [](Sums a, Sums b) {
+            return Sums{std::max(a.fastest_sq, b.fastest_sq), a.excess + b.excess};
+        });
     double dt = s.largest_step;
-    // What is at rest will move: the first step is for the speed to be expected, and no step grows by more than a
-    // tenth.
-    dt = std::min(dt, s.last_step > 0 ? std::max(1.1 * s.last_step, s.courant * half / s.expected_speed)
-                                      : s.courant * half / s.expected_speed);
-    if (fastest > 0) dt = std::min(dt, s.courant * half / std::sqrt(fastest));
+    // What is at rest carries pressure all the same, and waves on it run as fast as what falls from its surface: no
+    // step is longer than the expected speed allows, however slow the particles are. Longer ones made still water boil.
+    dt = std::min(dt, s.courant * half / s.expected_speed);
+    if (all.fastest_sq > 0) dt = std::min(dt, s.courant * half / std::sqrt(all.fastest_sq));
+    // The solver keeps its bound as far as rates of change tell; what a long move adds to that shows in the densities
+    // that it left. The next move is then shorter.
+    const double allowed = aim * s.scene.incompressible.density_error * static_cast<double>(s.p.size());
+    if (all.excess > allowed) dt *= std::max(allowed / all.excess, 0.5);
     for (const PhaseData& f : s.phases)
         if (f.viscosity > 0) dt = std::min(dt, 0.125 * half * half * double{f.rest_density} / double{f.viscosity});
     return dt;
