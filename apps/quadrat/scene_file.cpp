@@ -102,6 +102,7 @@ SceneFile read_all(const JsonCursor& at, const std::string& folder) {
     if (scene.dimension == 2) scene.gravity = {{0, -9.81, 0}};
     read_domain(object.need("domain"), scene.domain);
     object.read("gravity", scene.gravity);
+    object.read("attraction", scene.attraction, Range::not_negative);
     object.read("spacing", scene.spacing, Range::positive);
     object.read("support", scene.support, Range::positive);
     object.read_choice("kernel", scene.kernel, kernel_names);

@@ -2,7 +2,9 @@
 //   quadrat_validation dam [weak | incompressible] [particles across the column = 20] [threads = 1]
 //   quadrat_validation dam_square ... (the same of another experiment)
 //   quadrat_validation compare [particles across = 20]      both solvers to one simulated second: steps and seconds
-//   quadrat_validation hydrostatic | drop | swing | energy | momentum | layers
+//   quadrat_validation hydrostatic [weak | incompressible] [spacings in the support = 2.4]
+//   quadrat_validation swing [weak | incompressible] [spacings in the drop's radius = 20]
+//   quadrat_validation drop | energy | momentum | layers
 // dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a. dam_square:
 // that of Lobovsky et al. 2014, as wide as high: time in units sqrt(a / g).
 #include <quadrat/simulation.hpp>
@@ -80,33 +82,48 @@ int compare(double across) {
     return 0;
 }
 
-int hydrostatic() {
+// Water at rest after 3 s. Pressure at fixed depths on the centre line: the mean of the particles around, weighted by
+// the kernel (Shepard's interpolation) and over half a second, step by step. Beside it what single rows of particles
+// have. Rows alternate: the sum over neighbours lacks half of them at the surface, the first row has no pressure, the
+// second carries both, and so on down.
+int hydrostatic(SolverKind solver, double supports) {
     Scene s;
     s.dimension = 2;
+    s.solver = solver;
     s.spacing = 0.01;
+    s.support = supports * s.spacing;
     s.gravity = {{0, -g, 0}};
     s.domain.box = {{{0, 0, 0}}, {{0.2, 0.3, 1}}};
     s.blocks.push_back({.box = {{{0, 0, 0}}, {{0.2, 0.2, 0}}}});
-    s.phases[0].viscosity = 2;
-    s.phases[0].artificial_viscosity = 1;
+    if (solver != SolverKind::incompressible) s.phases[0].viscosity = 2, s.phases[0].artificial_viscosity = 1;
     Simulation run(s);
-    // Pressure and height where the particles are, over two rows each: pressures of a lattice alternate from row to row
-    // (by some 40 Pa here), and what acts on a particle is their sum over the support.
-    constexpr int bins = 10;
-    double sum[bins] = {}, height[bins] = {}, count[bins] = {};
-    for (int k = 0; k < 80; ++k) {
-        run.advance_to(0.4 + 0.0025 * k);
+    run.advance_to(3);
+    constexpr int rows = 20;
+    double sum[rows] = {}, weight[rows] = {}, row[rows] = {}, height[rows] = {}, count[rows] = {};
+    const Kernel kernel(KernelFunction::wendland_c2, 2, s.support);
+    while (run.time() < 3.5) {
+        run.step();
+        const double dt = run.statistics().time_step;
         for (std::size_t i = 0; i < run.positions().size(); ++i) {
-            const int bin = std::clamp(static_cast<int>(run.positions()[i][1] / 0.02f), 0, bins - 1);
-            sum[bin] += double{run.pressures()[i]};
-            height[bin] += double{run.positions()[i][1]};
-            ++count[bin];
+            const double x = double{run.positions()[i][0]} - 0.1, y = run.positions()[i][1];
+            const double p = run.pressures()[i];
+            for (int r = 0; r < rows; ++r) {
+                const double w = kernel.value(std::hypot(x, y - 0.01 * (r + 0.5)));
+                sum[r] += dt * w * p;
+                weight[r] += dt * w;
+            }
+            const int r = std::clamp(static_cast<int>(y / 0.01), 0, rows - 1);
+            row[r] += dt * p;
+            height[r] += dt * y;
+            count[r] += dt;
         }
     }
-    std::printf("depth,pressure,expected\n");
-    for (int b = bins - 1; b >= 0; --b) {
-        const double depth = 0.2 - height[b] / count[b];
-        std::printf("%.4f,%.1f,%.1f\n", depth, sum[b] / count[b], 1000 * g * depth);
+    std::printf("depth,pressure,expected,row_depth,row_pressure,row_expected\n");
+    for (int r = rows - 1; r >= 0; --r) {
+        if (count[r] == 0) continue;
+        const double depth = 0.2 - 0.01 * (r + 0.5), row_depth = 0.2 - height[r] / count[r];
+        std::printf("%.4f,%.1f,%.1f,%.4f,%.1f,%.1f\n", depth, sum[r] / weight[r], 1000 * g * depth, row_depth,
+                    row[r] / count[r], 1000 * g * row_depth);
     }
     return 0;
 }
@@ -155,41 +172,33 @@ int drop() {
     return 0;
 }
 
-// A drop of one liquid in another of the same density, stretched by a fifth and let go: it swings with the period of
-// Lamb's two-dimensional drop, omega^2 = 6 sigma / ((rho + rho) R^3).
-int swing() {
-    Scene s;
-    s.dimension = 2;
-    s.solver = SolverKind::incompressible;
-    s.spacing = 0.00625;
-    s.support = 5 * s.spacing;
-    s.gravity = {};
-    s.domain.box = {{{-0.25, -0.25, -1}}, {{0.25, 0.25, 1}}};
-    s.domain.periodic = {true, true, false};
-    s.phases = {Phase{.name = "drop"}, Phase{.name = "around"}};
-    for (Phase& p : s.phases) p.viscosity = 0.5, p.artificial_viscosity = 0, p.tension = 10;
-    s.expected_speed = 0.4;
-    s.particles.resize(2);
-    s.particles[1].phase = 1;
-    for (int y = -40; y < 40; ++y)
-        for (int x = -40; x < 40; ++x) {
-            const Vec3d p = {{(x + 0.5) * s.spacing, (y + 0.5) * s.spacing, 0}};
-            s.particles[std::hypot(p[0] / 1.1, p[1] * 1.1) <= 0.1 ? 0 : 1].positions.push_back(p);
-        }
-    const double area = static_cast<double>(s.particles[0].positions.size()) * s.spacing * s.spacing;
-    const double radius = std::sqrt(area / 3.14159265358979);
+// A drop that is pulled to the origin with -B^2 x and set off as the one above: the half-axes swing. With strain rate A
+// and half-axes b, w: dA/dt = (A^2 + B^2) (w^2 - b^2) / (w^2 + b^2), db/dt = A b, dw/dt = -A w, exactly.
+int swing(SolverKind solver, double across) {
+    constexpr double pull = 5;
+    Scene s = disc(0.1, 0.1 / across);
+    s.solver = solver;
+    s.attraction = pull;
+    for (const Vec3d& x : s.particles[0].positions)
+        s.particles[0].velocities.push_back({{pull * x[0], -pull * x[1], 0}});
+    s.expected_speed = 0.7;
     Simulation run(s);
-    std::printf("t,ratio,lamb_period\n");
-    for (int k = 0; k <= 72; ++k) {
-        run.advance_to(0.025 * k);
-        double x_sq = 0, y_sq = 0;
-        for (std::size_t i = 0; i < run.positions().size(); ++i) {
-            if (run.phases()[i] != 0) continue;
-            x_sq += double{run.positions()[i][0]} * double{run.positions()[i][0]};
-            y_sq += double{run.positions()[i][1]} * double{run.positions()[i][1]};
+    double b = 0.1, w = 0.1, rate = pull, t = 0;
+    std::printf("t,ratio,exact,energy\n");
+    for (int k = 0; k <= 110; ++k) {
+        const double to = 0.01 * k;
+        run.advance_to(to);
+        while (t < to - 1e-12) {
+            const double dt = 1e-6;
+            rate += dt * (rate * rate + pull * pull) * (w * w - b * b) / (w * w + b * b);
+            b += dt * rate * b;
+            w -= dt * rate * w;
+            t += dt;
         }
-        std::printf("%.3f,%.4f,%.4f\n", 0.025 * k, std::sqrt(x_sq / y_sq),
-                    2 * 3.14159265358979 / std::sqrt(6 * 10 / (2000 * radius * radius * radius)));
+        double x_sq = 0, y_sq = 0;
+        for (const Vec3f& x : run.positions()) x_sq += double{x[0]} * double{x[0]}, y_sq += double{x[1]} * double{x[1]};
+        const Statistics e = run.statistics();
+        std::printf("%.3f,%.5f,%.5f,%.6g\n", to, std::sqrt(x_sq / y_sq), b / w, e.kinetic + e.potential + e.internal);
     }
     return 0;
 }
@@ -242,9 +251,11 @@ int main(int argc, char** argv) {
                        argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1);
     }
     if (what == "compare") return compare(argc > 2 ? std::atof(argv[2]) : 20);
-    if (what == "hydrostatic") return hydrostatic();
+    const SolverKind solver = argc > 2 && std::strcmp(argv[2], "incompressible") == 0 ? SolverKind::incompressible
+                                                                                      : SolverKind::weakly_compressible;
+    if (what == "hydrostatic") return hydrostatic(solver, argc > 3 ? std::atof(argv[3]) : 2.4);
     if (what == "drop") return drop();
-    if (what == "swing") return swing();
+    if (what == "swing") return swing(solver, argc > 3 ? std::atof(argv[3]) : 20);
     if (what == "energy" || what == "momentum") return energy();
     if (what == "layers") return layers();
     std::fprintf(

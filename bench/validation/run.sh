@@ -12,7 +12,12 @@ for across in 10 20 40; do
         "$program" dam_square $solver $across 2 >"$out/dam_square_${solver}_$across.csv"
     done
 done
-for part in hydrostatic drop swing energy layers; do
+for solver in weak incompressible; do
+    echo "hydrostatic pressure and swinging drop, $solver" >&2
+    "$program" hydrostatic $solver >"$out/hydrostatic_$solver.csv"
+    for across in 10 20 40; do "$program" swing $solver $across >"$out/swing_${solver}_$across.csv"; done
+done
+for part in drop energy layers; do
     echo "$part" >&2
     "$program" $part >"$out/$part.csv"
 done

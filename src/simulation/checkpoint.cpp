@@ -97,9 +97,9 @@ void put(A& a, T& v) {
     } else if constexpr (std::is_same_v<T, EmitterState>) {
         all(a, v.layers, v.particles, v.disc);
     } else if constexpr (std::is_same_v<T, Scene>) {
-        all(a, v.name, v.dimension, v.domain, v.gravity, v.spacing, v.support, v.kernel, v.solver, v.expected_speed,
-            v.stepping, v.incompressible, v.phases, v.blocks, v.particles, v.emitters, v.bodies, v.cloths,
-            v.general_loops, v.jitter, v.seed, v.end_time, v.frame_interval);
+        all(a, v.name, v.dimension, v.domain, v.gravity, v.attraction, v.spacing, v.support, v.kernel, v.solver,
+            v.expected_speed, v.stepping, v.incompressible, v.phases, v.blocks, v.particles, v.emitters, v.bodies,
+            v.cloths, v.general_loops, v.jitter, v.seed, v.end_time, v.frame_interval);
     } else {
         static_assert(std::is_trivially_copyable_v<T>);
         a.bytes(&v, sizeof v);

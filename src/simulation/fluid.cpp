@@ -235,6 +235,14 @@ void forces(State& s, bool pressure, const std::uint8_t* active) {
             }
         });
     }
+    if (s.scene.attraction > 0) {
+        const auto pull = static_cast<float>(s.scene.attraction * s.scene.attraction);
+        base::parallel_for(s.executor, s.p.size(), grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                if (!active || active[i])
+                    for (int a = 0; a < 3; ++a) s.p.a[i][a] -= pull * s.p.x[i][a];
+        });
+    }
     for (const std::vector<Wrench>& r : reaction) s.solids.add_forces(r);
 }
 

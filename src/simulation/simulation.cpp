@@ -133,13 +133,15 @@ Statistics Simulation::statistics() const {
     for (std::size_t i = 0; i < s.p.size(); ++i) {
         const simulation::PhaseData& f = s.phases[s.p.phase[i]];
         const double m = f.mass;
-        double v_sq = 0, height = 0;
+        double v_sq = 0, height = 0;  // the latter: joules per kilogram
         for (int k = 0; k < 3; ++k) {
             // The velocity is half a step behind the position.
             const double v = double{s.p.v[i][k]} + 0.5 * double{s.p.dt[i]} * double{s.p.a[i][k]};
             v_sq += v * v;
             out.momentum[k] += m * double{s.p.v[i][k]};
-            height -= s.scene.gravity[k] * (double{s.p.x[i][k]} - s.scene.domain.box.lo[k]);
+            const double x = s.p.x[i][k];
+            height += 0.5 * s.scene.attraction * s.scene.attraction * x * x -
+                      s.scene.gravity[k] * (x - s.scene.domain.box.lo[k]);
         }
         out.mass += m;
         out.kinetic += 0.5 * m * v_sq;

@@ -155,6 +155,7 @@ void validate(const Scene& s) {
     not_negative("/expected_speed", s.expected_speed);
     not_negative("/jitter", s.jitter);
     finite("/gravity", s.gravity);
+    not_negative("/attraction", s.attraction);
     if (s.dimension == 2 && s.gravity[2] != 0)
         fail("/gravity/2", "expected 0 in two dimensions, found " + text(s.gravity[2]));
     not_negative("/end_time", s.end_time);

@@ -84,6 +84,44 @@ TEST(Tension, PullsASquareIntoADisc) {
     EXPECT_LT(corner(s), 0.96 * before);
 }
 
+// A drop that is pulled to the origin swings with the period of the exact ellipse (bench/simulation/validation.cpp):
+// 4.8266 / attraction where the first strain rate is the attraction.
+TEST(Drop, SwingsWithTheExactPeriod) {
+    for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
+        Scene s;
+        s.dimension = 2;
+        s.solver = solver;
+        s.spacing = 0.01;
+        s.gravity = {};
+        s.attraction = 5;
+        s.expected_speed = 0.7;
+        s.domain.box = {{{-1, -1, -1}}, {{1, 1, 1}}};
+        s.domain.open = {true, true, true, true, true, true};
+        s.particles.emplace_back();
+        for (int y = -10; y <= 10; ++y)
+            for (int x = -10; x <= 10; ++x)
+                if (x * x + y * y <= 100) {
+                    s.particles[0].positions.push_back({{0.01 * x, 0.01 * y, 0}});
+                    s.particles[0].velocities.push_back({{0.05 * x, -0.05 * y, 0}});
+                }
+        Simulation run(s);
+        const auto ratio = [&](double time) {
+            run.advance_to(time);
+            double x_sq = 0, y_sq = 0;
+            for (const Vec3f& x : run.positions())
+                x_sq += double{x[0]} * double{x[0]}, y_sq += double{x[1]} * double{x[1]};
+            return x_sq / y_sq;
+        };
+        const double period = 4.8266 / 5;
+        EXPECT_GT(ratio(0.25 * period), 2);
+        EXPECT_GT(ratio(0.48 * period), 1);
+        EXPECT_LT(ratio(0.51 * period), 1);
+        EXPECT_LT(ratio(0.75 * period), 0.5);
+        EXPECT_LT(ratio(0.97 * period), 1);
+        EXPECT_GT(ratio(1.01 * period), 1);
+    }
+}
+
 // A stretching drop without gravity, viscosity and walls keeps its energy after the first sound waves.
 TEST(Energy, StaysWithinAPercent) {
     Scene scene = test::drop(2, 0.1, 0.005);

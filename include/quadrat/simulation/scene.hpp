@@ -46,10 +46,11 @@ enum class BoundaryKind : std::uint8_t {
 
 /// Particles on a lattice that fills a box.
 struct FluidBlock {
-    Box3d box = {};                                  ///< in 2D its z extent is ignored
-    Vec3d velocity = {};                             ///< m / s
-    std::uint32_t phase = 0;                         ///< which of Scene::phases
-    std::array<std::uint32_t, 3> count = {0, 0, 0};  ///< lattice points along the axes; 0: box edge / spacing, rounded down
+    Box3d box = {};           ///< in 2D its z extent is ignored
+    Vec3d velocity = {};      ///< m / s
+    std::uint32_t phase = 0;  ///< which of Scene::phases
+    std::array<std::uint32_t, 3> count = {0, 0,
+                                          0};  ///< lattice points along the axes; 0: box edge / spacing, rounded down
 };
 
 /// One liquid or gas.
@@ -168,6 +169,7 @@ struct Scene {
     int dimension = 3;  ///< 2 or 3
     Domain domain = {};
     Vec3d gravity = {{0, 0, -9.81}};  ///< m / s^2; in 2D along y usually
+    double attraction = 0;            ///< 1 / s: pulls the fluid to the origin with -attraction^2 x
     double spacing = 0.02;            ///< between particles at rest, metres
     double support = 0;               ///< radius of the kernel, metres; 0: 2.4 spacings in 2D, 2 in 3D
     KernelKind kernel = KernelKind::wendland_c2;
