@@ -4,9 +4,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <new>
+#include <string>
 
 #include "io/files.hpp"
 #include "verb.hpp"
@@ -57,7 +60,13 @@ int run(int argc, char** argv) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;
     } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "not enough memory: use less data; pairs and neighbors say with --max-bytes how much they need\n");
+        std::fprintf(stderr,
+                     "not enough memory: use less data; pairs and neighbors say with --max-bytes how much they need\n");
+        return 1;
+    } catch (const std::exception& error) {  // of a library below us; never a reason to abort
+        std::string what = error.what();
+        std::replace(what.begin(), what.end(), '\n', ' ');
+        std::fprintf(stderr, "quadrat: unexpected error: %s\n", what.c_str());
         return 1;
     }
 }

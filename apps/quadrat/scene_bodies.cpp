@@ -13,6 +13,7 @@ namespace {
 constexpr const char* shape_names[] = {"sphere", "box", "plane", "mesh", "torus"};
 constexpr const char* motion_names[] = {"fixed", "moving", "dynamic"};
 constexpr const char* boundary_names[] = {"particles", "ghosts", "field"};
+constexpr std::uint64_t most_bodies = 100000;  ///< of one entry
 constexpr std::uint32_t palette[] = {0xc8452d, 0xe8a33d, 0x4b8f6b, 0x2f6690, 0x7a4b94, 0xd97b5f, 0x8fb339, 0xe0c097};
 
 struct Mesh {
@@ -35,7 +36,7 @@ std::array<double, 4> read_rotation(JsonObject& object) {
     if (!at) return {1, 0, 0, 0};
     JsonObject rotation(*at);
     const JsonCursor axis_at = rotation.need("axis");
-    const Vec3d axis = axis_at.vector();
+    const Vec3d axis = axis_at.in_dimension(3).vector();
     const double half = rotation.need("degrees").number() * std::numbers::pi / 360;
     rotation.end();
     const double length = std::hypot(axis[0], axis[1], axis[2]);
@@ -84,6 +85,8 @@ Mesh read_mesh_file(JsonObject& object, const std::string& folder) {
             box.lo[k] = std::min(box.lo[k], v[k]);
             box.hi[k] = std::max(box.hi[k], v[k]);
         }
+    if (height > 0 && !(box.hi[2] > box.lo[2]))
+        object.need("height").fail("the mesh is flat: expected a scale instead");
     if (height > 0) scale = height / (box.hi[2] - box.lo[2]);
     const Vec3d middle = center || height > 0
                              ? Vec3d{{(box.lo[0] + box.hi[0]) / 2, (box.lo[1] + box.hi[1]) / 2, box.lo[2]}}
@@ -109,6 +112,7 @@ RigidBody read_body(JsonObject& object, const std::string& folder) {
             break;
         case 2:
             body.shape = BodyShape::plane;
+            if (object.at().dimension() == 2) body.normal = {{0, 1, 0}};
             object.read("normal", body.normal);
             break;
         default: {
@@ -139,12 +143,16 @@ RigidBody read_body(JsonObject& object, const std::string& folder) {
 // "array": {"count": [nx, ny, nz], "step": [dx, dy, dz]}: copies on a lattice, the first at position.
 std::vector<RigidBody> lattice(const JsonCursor& at, const RigidBody& body) {
     JsonObject object(at);
-    const auto counts = object.need("count").list();
+    const JsonCursor count_at = object.need("count");
+    const auto counts = count_at.list();
     const Vec3d step = object.need("step").vector();
     object.end();
     std::uint64_t n[3] = {1, 1, 1};
-    if (counts.size() > 3) at.expected("a count of at most 3 numbers");
+    if (counts.size() > 3) count_at.expected("at most 3 numbers");
     for (std::size_t k = 0; k < counts.size(); ++k) n[k] = counts[k].count(1, 1000);
+    if (n[0] * n[1] * n[2] > most_bodies)
+        count_at.fail("expected at most " + std::to_string(most_bodies) + " bodies, found " +
+                      std::to_string(n[0] * n[1] * n[2]));
     std::vector<RigidBody> all;
     for (std::uint64_t k = 0; k < n[2]; ++k)
         for (std::uint64_t j = 0; j < n[1]; ++j)
@@ -162,10 +170,11 @@ std::vector<RigidBody> lattice(const JsonCursor& at, const RigidBody& body) {
 std::vector<RigidBody> scatter(const JsonCursor& at, const RigidBody& body, int dimension) {
     JsonObject object(at);
     const JsonCursor count_at = object.need("count");
-    const std::uint64_t count = count_at.count(1, 100000);
-    const Vec3d lo = object.need("lo").vector(), hi = object.need("hi").vector();
-    const auto radii = object.need("radius").list();
-    if (radii.size() != 2) at.expected("a radius of two numbers, least and most");
+    const std::uint64_t count = count_at.count(1, most_bodies);
+    const auto [lo, hi] = read_box(object);
+    const JsonCursor radius_at = object.need("radius");
+    const auto radii = radius_at.list();
+    if (radii.size() != 2) radius_at.expected("two numbers, least and most");
     const double least = radii[0].number(Range::positive), most = radii[1].number(Range::positive);
     double gap = 0;
     std::uint64_t seed = 1;
@@ -177,6 +186,8 @@ std::vector<RigidBody> scatter(const JsonCursor& at, const RigidBody& body, int 
     std::vector<RigidBody> all;
     std::map<std::array<std::int64_t, 3>, std::vector<std::size_t>> cells;
     const double edge = 2 * most + gap;
+    for (int k = 0; k < dimension; ++k)
+        if (std::max(std::abs(lo[k]), std::abs(hi[k])) > 1e15 * edge) radii[1].expected("a size that the box can show");
     const auto cell = [&](const Vec3d& p) {
         return std::array<std::int64_t, 3>{static_cast<std::int64_t>(std::floor(p[0] / edge)),
                                            static_cast<std::int64_t>(std::floor(p[1] / edge)),
@@ -205,10 +216,11 @@ std::vector<RigidBody> scatter(const JsonCursor& at, const RigidBody& body, int 
                     }
                 }
         if (!free) {
-            if (++misses > 1000 * count)
+            if (++misses > 100000)  // one after the other
                 count_at.expected("spheres that fit; only " + std::to_string(all.size()) + " do");
             continue;
         }
+        misses = 0;
         cells[here].push_back(all.size());
         all.push_back(std::move(one));
     }
@@ -219,7 +231,8 @@ std::vector<RigidBody> scatter(const JsonCursor& at, const RigidBody& body, int 
 // hanging between its edges.
 Mesh sheet(const JsonCursor& at, std::uint32_t cells[2]) {
     JsonObject object(at);
-    const auto counts = object.need("cells").list();
+    const JsonCursor cells_at = object.need("cells");
+    const auto counts = cells_at.list();
     const JsonCursor size_at = object.need("size");
     const auto sizes = size_at.list();
     Vec3d center = {{0, 0, 0}};
@@ -228,7 +241,7 @@ Mesh sheet(const JsonCursor& at, std::uint32_t cells[2]) {
     object.read("sag", sag);
     const std::array<double, 4> rotation = read_rotation(object);
     object.end();
-    if (counts.size() != 2) at.expected("two counts of cells");
+    if (counts.size() != 2) cells_at.expected("two numbers");
     if (sizes.size() != 2) size_at.expected("two lengths");
     for (std::size_t k = 0; k < 2; ++k) cells[k] = static_cast<std::uint32_t>(counts[k].count(1, 2000));
     const double size[2] = {sizes[0].number(Range::positive), sizes[1].number(Range::positive)};

@@ -18,19 +18,9 @@ constexpr const char* look_names[] = {"auto", "surface", "balls"};
 constexpr const char* color_names[] = {"phase", "speed", "density"};
 constexpr const char* side_names[] = {"-x", "+x", "-y", "+y", "-z", "+z"};
 
-void read_box(JsonObject& object, Box3d& box) {
-    const JsonCursor lo = object.need("lo"), hi = object.need("hi");
-    box.lo = lo.vector();
-    box.hi = hi.vector();
-    for (int k = 0; k < 3; ++k)
-        if (box.hi[k] < box.lo[k] || (k < 2 && box.hi[k] == box.lo[k]))
-            JsonCursor(hi.value()[static_cast<std::size_t>(k)], hi.path() + "/" + std::to_string(k))
-                .expected("more than lo");
-}
-
 void read_domain(const JsonCursor& at, Domain& domain) {
     JsonObject object(at);
-    read_box(object, domain.box);
+    domain.box = read_box(object);
     if (const auto list = object.find("periodic")) {
         const auto axes = list->list();
         if (axes.size() > 3) list->expected("at most 3 axes");
@@ -91,14 +81,15 @@ void read_view(const JsonCursor& at, SceneView& view) {
 SceneFile read_all(const JsonCursor& at, const std::string& folder) {
     SceneFile file;
     Scene& scene = file.scene;
-    JsonObject object(at);
+    std::uint32_t dimension = 3;
+    JsonObject(at).read_count("dimension", dimension, 2, 3);
+    scene.dimension = static_cast<int>(dimension);
+    JsonObject object(at.in_dimension(scene.dimension));
+    (void)object.find("dimension");
     (void)object.find("variants");
     std::string about;
     object.read("name", scene.name);
     object.read("about", about);
-    std::uint32_t dimension = 3;
-    object.read_count("dimension", dimension, 2, 3);
-    scene.dimension = static_cast<int>(dimension);
     if (scene.dimension == 2) scene.gravity = {{0, -9.81, 0}};
     read_domain(object.need("domain"), scene.domain);
     object.read("gravity", scene.gravity);
@@ -132,19 +123,64 @@ SceneFile read_all(const JsonCursor& at, const std::string& folder) {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> parts_of(const std::string& path) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at < path.size();) {
+        const std::size_t end = std::min(path.find('/', at + 1), path.size());
+        if (end > at + 1) parts.push_back(path.substr(at + 1, end - at - 1));
+        at = end;
+    }
+    return parts;
+}
+
+// The library's names where the file has others: a mesh comes from a file or is a sheet, and what are structs of their
+// own in the library are keys of the entry itself.
+std::vector<std::string> named_as_in_file(const std::vector<std::string>& parts) {
+    std::vector<std::string> named;
+    const bool cloth = parts[0] == "cloths", solid = cloth || parts[0] == "bodies";
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        const std::string& part = parts[k];
+        if (k > 0 && (part == "box" || part == "response" || part == "options")) continue;
+        if (solid && k == 2 && (part == "triangles" || part == "vertices" || part == "positions")) break;
+        if (cloth && part == "friction" && parts[k - 1] == "options")
+            named.push_back("contact_friction");
+        else
+            named.push_back(k == 2 && part == "orientation" ? "rotation" : part == "velocities" ? "velocity" : part);
+    }
+    return named;
+}
+
+}  // namespace
+
 Error SceneFile::placed(const Error& error, const std::string& file) const {
     Where where = error.where();
-    const std::string list = "/bodies/";
-    if (where.field.starts_with(list)) {
-        const std::size_t end = where.field.find('/', list.size());
-        const std::string digits = where.field.substr(list.size(), end - list.size());
-        if (!digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == digits.npos) {
-            const std::size_t number = std::stoul(digits);
-            if (number < body_paths.size())
-                where.field = body_paths[number] + (end == where.field.npos ? "" : where.field.substr(end));
-        }
+    std::vector<std::string> parts = parts_of(where.field);
+    if (parts.empty() || !where.field.starts_with('/')) return error.in_file(file);
+    parts = named_as_in_file(parts);
+    if (parts.size() > 1 && parts[0] == "bodies" && parts[1].size() < 10 &&
+        parts[1].find_first_not_of("0123456789") == std::string::npos && std::stoul(parts[1]) < body_paths.size())
+        parts[1] = parts_of(body_paths[std::stoul(parts[1])]).back();
+    // As far as the file goes; the rest is a default of ours, which the message names.
+    const Json json = Json::parse(text);
+    const Json* value = &json;
+    where.field.clear();
+    std::string rest;
+    for (const std::string& part : parts) {
+        const bool number = part.size() < 10 && part.find_first_not_of("0123456789") == std::string::npos;
+        const Json* inside = nullptr;
+        if (value && value->is_object() && value->contains(part)) inside = &(*value)[part];
+        if (value && value->is_array() && number && std::stoul(part) < value->size())
+            inside = &(*value)[std::stoul(part)];
+        value = inside;
+        if (inside)
+            where.field += "/" + part;
+        else
+            rest += (rest.empty() ? "" : "/") + part;
     }
-    return Error(error.kind(), error.message(), where).in_file(file);
+    if (where.field.empty()) where.field = "/";
+    return Error(error.kind(), (rest.empty() ? "" : rest + ": ") + error.message(), where).in_file(file);
 }
 
 SceneFile parse_scene(std::string_view text, const std::string& path, const std::string& variant) {

@@ -38,7 +38,8 @@ struct SceneFile {
     std::string text = {};                     ///< the scene as it was read, variant included
     std::vector<std::string> body_paths = {};  ///< where each body of the scene comes from: "/bodies/2"
 
-    /// An error of the simulation with the path as it is in the file: bodies made by an array or scattered become one.
+    /// An error of the simulation with the path as it is in the file: bodies made by an array or scattered become one,
+    /// and where the file has no such value the path ends at the entry and the message names the rest.
     [[nodiscard]] Error placed(const Error& error, const std::string& file) const;
 };
 

@@ -91,10 +91,12 @@ std::string JsonCursor::text() const {
 }
 
 Vec3d JsonCursor::vector(Range range) const {
-    if (!value_->is_array() || value_->size() < 2 || value_->size() > 3) expected("an array of 3 numbers");
+    const std::size_t size = value_->is_array() ? value_->size() : 0;
+    if (size != 3 && !(dimension_ == 2 && size == 2))
+        expected(dimension_ == 2 ? "an array of 2 numbers" : "an array of 3 numbers");
     Vec3d v = {{0, 0, 0}};
-    for (std::size_t k = 0; k < value_->size(); ++k)
-        v[static_cast<int>(k)] = JsonCursor((*value_)[k], path_ + "/" + std::to_string(k)).number(range);
+    for (std::size_t k = 0; k < size; ++k)
+        v[static_cast<int>(k)] = inside((*value_)[k], std::to_string(k)).number(range);
     return v;
 }
 
@@ -110,7 +112,7 @@ std::size_t JsonCursor::choice(std::span<const char* const> names) const {
 std::vector<JsonCursor> JsonCursor::list() const {
     if (!value_->is_array()) expected("an array");
     std::vector<JsonCursor> result;
-    for (std::size_t k = 0; k < value_->size(); ++k) result.emplace_back((*value_)[k], path_ + "/" + std::to_string(k));
+    for (std::size_t k = 0; k < value_->size(); ++k) result.push_back(inside((*value_)[k], std::to_string(k)));
     return result;
 }
 
@@ -122,7 +124,7 @@ std::optional<JsonCursor> JsonObject::find(const char* key) {
     known_.emplace_back(key);
     const auto found = at_.value().find(key);
     if (found == at_.value().end()) return std::nullopt;
-    return JsonCursor(*found, at_.path() + "/" + key);
+    return at_.inside(*found, key);
 }
 
 JsonCursor JsonObject::need(const char* key) {
@@ -165,9 +167,48 @@ void JsonObject::end() const {
     }
 }
 
+namespace {
+
+// The path of the value that the parser was at when it gave up: it is parsed again, with an eye on where.
+std::string path_of_failure(std::string_view text) {
+    struct Level {
+        bool list;
+        std::size_t index;
+        std::string key;
+    };
+    std::vector<Level> levels;
+    const auto next = [&] {
+        if (!levels.empty() && levels.back().list) ++levels.back().index;
+    };
+    const Json::parser_callback_t watch = [&](int, Json::parse_event_t event, Json& value) {
+        using Event = Json::parse_event_t;
+        if (event == Event::object_start || event == Event::array_start)
+            levels.push_back({event == Event::array_start, 0, {}});
+        else if (event == Event::object_end || event == Event::array_end)
+            levels.pop_back(), next();
+        else if (event == Event::key)
+            levels.back().key = value.get<std::string>();
+        else
+            next();
+        return true;
+    };
+    try {
+        if (Json::parse(text.begin(), text.end(), watch, true, true).is_discarded()) return "/";
+    } catch (const Json::exception&) {
+    }
+    std::string path;
+    for (const Level& level : levels) path += "/" + (level.list ? std::to_string(level.index) : token(level.key));
+    return path.empty() ? "/" : path;
+}
+
+}  // namespace
+
 Json parse_json(std::string_view text, const std::string& name) {
     try {
         return Json::parse(text.begin(), text.end(), nullptr, true, true);
+    } catch (const Json::out_of_range&) {  // 1e999
+        throw Error(ErrorKind::bad_value, "expected a finite number, found one that is too large",
+                    {.file = name, .field = path_of_failure(text)});
     } catch (const Json::parse_error& error) {
         const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
         // The library's text after its own position: "unexpected end of input; expected ...".

@@ -28,13 +28,20 @@ enum class Range {
     share,         ///< from 0 to 1
 };
 
-/// One value and its path.
+/// One value and its path. The dimension of the scene goes from a value to those inside it.
 class JsonCursor {
   public:
-    JsonCursor(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
+    JsonCursor(const Json& value, std::string path, int dimension = 3)
+        : value_(&value), path_(std::move(path)), dimension_(dimension) {}
+    [[nodiscard]] JsonCursor in_dimension(int dimension) const { return {*value_, path_, dimension}; }
+    /// An element or member that is there.
+    [[nodiscard]] JsonCursor inside(const Json& value, const std::string& name) const {
+        return {value, path_ + "/" + name, dimension_};
+    }
 
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const Json& value() const { return *value_; }
+    [[nodiscard]] int dimension() const { return dimension_; }
     /// "expected <what>, found <the value>".
     [[noreturn]] void expected(const std::string& what) const;
     [[noreturn]] void fail(const std::string& message) const;
@@ -43,7 +50,7 @@ class JsonCursor {
     [[nodiscard]] std::uint64_t count(std::uint64_t least = 0, std::uint64_t most = UINT32_MAX) const;
     [[nodiscard]] bool yes() const;
     [[nodiscard]] std::string text() const;
-    /// Three numbers; two are completed by z = 0.
+    /// Three numbers; in two dimensions z may be left out and is then 0.
     [[nodiscard]] Vec3d vector(Range range = Range::any) const;
     /// One of the names; gives its position.
     [[nodiscard]] std::size_t choice(std::span<const char* const> names) const;
@@ -53,6 +60,7 @@ class JsonCursor {
   private:
     const Json* value_;
     std::string path_;
+    int dimension_;
 };
 
 /// The keys of an object, each asked for at most once. end() refuses what is left.
@@ -85,7 +93,8 @@ class JsonObject {
     std::vector<std::string> known_;
 };
 
-/// The parsed file. Throws cannot_read, and bad_format with the line. Comments are allowed.
+/// The parsed file. Throws cannot_read, bad_format with the line, and bad_value with the path of a number that no
+/// double holds. Comments are allowed.
 [[nodiscard]] Json read_json_file(const std::string& path);
 [[nodiscard]] Json parse_json(std::string_view text, const std::string& name);
 

@@ -24,6 +24,36 @@ void read_phase_number(JsonObject& object, std::uint32_t& to, const Scene& scene
     to = static_cast<std::uint32_t>(at->count(0, scene.phases.empty() ? 0 : scene.phases.size() - 1));
 }
 
+// A file of points next to the scene.
+std::vector<Vec3d> read_points(const JsonCursor& name, const std::string& folder) {
+    std::vector<Vec3d> points;
+    std::string wrong;
+    try {
+        const io::Table table = io::read_table(folder + "/" + name.text());
+        const std::size_t columns = table.columns();
+        if (columns != 3 && !(columns == 2 && name.dimension() == 2))
+            throw Error(
+                ErrorKind::bad_shape,
+                "expected rows of " + std::to_string(name.dimension()) + " numbers, found " + std::to_string(columns),
+                {.file = folder + "/" + name.text()});
+        const io::Table numbers = io::to_double(table, name.text());
+        const auto values = numbers.values<double>();
+        for (std::size_t i = 0; i < table.rows(); ++i) {
+            points.push_back({{0, 0, 0}});
+            for (std::size_t k = 0; k < columns; ++k) {
+                const double x = values[i * columns + k];
+                if (!std::isfinite(x))
+                    throw Error(ErrorKind::bad_value, "expected finite numbers", {.file = name.text(), .index = i});
+                points.back()[static_cast<int>(k)] = x;
+            }
+        }
+    } catch (const Error& error) {
+        wrong = error.what();
+    }
+    if (!wrong.empty()) name.fail(wrong);
+    return points;
+}
+
 }  // namespace
 
 std::optional<render::Color> read_color(JsonObject& object) {
@@ -33,6 +63,15 @@ std::optional<render::Color> read_color(JsonObject& object) {
     if (text.size() != 7 || text[0] != '#' || text.find_first_not_of("0123456789abcdefABCDEF", 1) != text.npos)
         at->expected("a colour such as \"#2f6690\"");
     return render::from_hex(static_cast<std::uint32_t>(std::stoul(text.substr(1), nullptr, 16)));
+}
+
+Box3d read_box(JsonObject& object) {
+    const JsonCursor hi = object.need("hi");
+    const Box3d box = {object.need("lo").vector(), hi.vector()};
+    for (int k = 0; k < hi.dimension(); ++k)
+        if (!(box.hi[k] > box.lo[k]))
+            hi.inside(hi.value().at(static_cast<std::size_t>(k)), std::to_string(k)).expected("more than lo");
+    return box;
 }
 
 void read_response(JsonObject& object, SurfaceResponse& response) {
@@ -69,13 +108,7 @@ void read_blocks(const JsonCursor& at, SceneFile& file) {
     for (const JsonCursor& one : at.list()) {
         JsonObject object(one);
         FluidBlock block;
-        block.box.lo = object.need("lo").vector();
-        const JsonCursor hi = object.need("hi");
-        block.box.hi = hi.vector();
-        for (int k = 0; k < file.scene.dimension; ++k)
-            if (!(block.box.hi[k] > block.box.lo[k]))
-                JsonCursor(hi.value().at(static_cast<std::size_t>(k)), hi.path() + "/" + std::to_string(k))
-                    .expected("more than lo");
+        block.box = read_box(object);
         object.read("velocity", block.velocity);
         read_phase_number(object, block.phase, file.scene);
         if (const auto counts = object.find("count")) {
@@ -99,17 +132,7 @@ void read_particles(const JsonCursor& at, SceneFile& file, const std::string& fo
         const auto positions = object.find("positions");
         if (bool(name) == bool(positions)) one.fail("expected either file or positions");
         if (name) {
-            const io::Table table = io::read_table(folder + "/" + name->text());
-            if (table.columns() != 3 && table.columns() != 2)
-                name->fail("expected rows of 2 or 3 numbers, found " + std::to_string(table.columns()));
-            const io::Table numbers = io::to_double(table, name->text());
-            const auto values = numbers.values<double>();
-            for (std::size_t i = 0; i < table.rows(); ++i) {
-                Vec3d p = {{0, 0, 0}};
-                for (std::size_t k = 0; k < table.columns(); ++k)
-                    p[static_cast<int>(k)] = values[i * table.columns() + k];
-                particles.positions.push_back(p);
-            }
+            particles.positions = read_points(*name, folder);
         } else {
             for (const JsonCursor& p : positions->list()) particles.positions.push_back(p.vector());
         }
@@ -125,6 +148,7 @@ void read_emitters(const JsonCursor& at, SceneFile& file) {
     for (const JsonCursor& one : at.list()) {
         JsonObject object(one);
         Emitter emitter;
+        if (one.dimension() == 2) emitter.direction = {{0, -1, 0}};
         read_phase_number(object, emitter.phase, file.scene);
         emitter.position = object.need("position").vector();
         object.read("direction", emitter.direction);

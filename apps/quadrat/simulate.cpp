@@ -9,19 +9,16 @@ void add_simulate_options(CLI::App& verb, SimulateOptions& options) {
     verb.add_option("-o,--out", options.output.folder, "folder for everything that is written")
         ->type_name("DIR")
         ->capture_default_str();
-    verb.add_option("--frames", options.frames, "stop after frame N; frame 0 is the start")->type_name("N");
+    whole_number(verb.add_option("--frames", options.frames, "stop after frame N; frame 0 is the start"), 0, 1000000000)
+        ->type_name("N");
     verb.add_flag("!--no-ply", options.output.ply, "no PLY frames");
     verb.add_flag("--vtp", options.output.vtp, "also frames for ParaView, with the index series.pvd");
     verb.add_flag("--npy", options.output.npy, "also frames as NumPy arrays");
     verb.add_flag("!--no-pictures", options.output.pictures, "no pictures, and no film");
     verb.add_flag("!--no-film", options.film, "no film, even if ffmpeg is installed");
-    verb.add_option("--width", options.width, "of the pictures, in pixels")
-        ->type_name("N")
-        ->check(CLI::Range(16, 16384));
-    verb.add_option("--samples", options.samples, "of the pictures, per pixel")
-        ->type_name("N")
-        ->check(CLI::Range(1, 4096));
-    verb.add_option("--threads", options.threads, "how many threads; 0: one per processor")
+    whole_number(verb.add_option("--width", options.width, "of the pictures, in pixels"), 16, 16384)->type_name("N");
+    whole_number(verb.add_option("--samples", options.samples, "of the pictures, per pixel"), 1, 4096)->type_name("N");
+    whole_number(verb.add_option("--threads", options.threads, "how many threads; 0: one per processor"), 0, 1024)
         ->type_name("N")
         ->capture_default_str();
     verb.add_flag("--resume", options.resume, "continue from the folder's checkpoint");

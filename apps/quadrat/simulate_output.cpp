@@ -47,7 +47,7 @@ const std::vector<std::string> times_names = {"search",    "density", "forces", 
 
 namespace {
 
-constexpr char magic[8] = {'q', 's', 'i', 'm', 'r', 'u', 'n', '1'};
+constexpr char magic[8] = {'q', 's', 'i', 'm', 'r', 'u', 'n', '2'};
 
 std::string digits(std::uint64_t n) {
     const std::string text = std::to_string(n);
@@ -95,8 +95,8 @@ std::string json_line(std::uint64_t frame, const std::vector<double>& values) {
     return object.dump() + "\n";
 }
 
-// Rows of a file of ours up to a frame; a last line that is not whole is dropped.
-std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t columns, std::uint64_t last_frame) {
+// Rows of a file of ours before a frame; a last line that is not whole is dropped.
+std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t columns, std::uint64_t next) {
     std::vector<std::vector<double>> rows;
     if (!std::filesystem::exists(path)) return rows;
     const io::MappedFile file(path);
@@ -111,7 +111,7 @@ std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t 
             row.push_back(value);
             at = read.ptr < end && *read.ptr == ',' ? read.ptr + 1 : end;
         }
-        if (row.size() == columns && row[0] <= static_cast<double>(last_frame)) rows.push_back(row);
+        if (row.size() == columns && row[0] < static_cast<double>(next)) rows.push_back(row);
     }
     return rows;
 }
@@ -125,12 +125,12 @@ std::uint64_t frame_of(const std::string& name) {
     return std::stoull(part) + 1;
 }
 
-void remove_later_frames(const std::string& folder, bool all, std::uint64_t last) {
+void remove_later_frames(const std::string& folder, bool all, std::uint64_t next) {
     std::error_code failed;
     std::vector<std::filesystem::path> old;
     for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
         const std::uint64_t frame = frame_of(entry.path().filename().string());
-        if (frame > 0 && (all || frame - 1 > last)) old.push_back(entry.path());
+        if (frame > 0 && (all || frame - 1 >= next)) old.push_back(entry.path());
     }
     for (const auto& path : old) std::filesystem::remove(path, failed);
 }
@@ -170,7 +170,7 @@ Frame take_frame(const Simulation& simulation, const SceneView& view, std::uint6
     return frame;
 }
 
-Output::Output(const OutputOptions& options, bool fresh, std::uint64_t resumed_from) : options_(options) {
+Output::Output(const OutputOptions& options, bool fresh, std::uint64_t next) : options_(options) {
     for (const char* part : {"", "/frames", "/pictures"}) {
         if (std::string_view(part) == "/frames" && !options.ply && !options.vtp && !options.npy) continue;
         if (std::string_view(part) == "/pictures" && !options.pictures) continue;
@@ -178,15 +178,15 @@ Output::Output(const OutputOptions& options, bool fresh, std::uint64_t resumed_f
         std::filesystem::create_directories(options.folder + part, failed);
         if (failed) cannot_write(options.folder + part, failed.message());
     }
-    for (const char* part : {"/frames", "/pictures"}) remove_later_frames(options.folder + part, fresh, resumed_from);
+    for (const char* part : {"/frames", "/pictures"}) remove_later_frames(options.folder + part, fresh, next);
     if (fresh) {
         std::error_code failed;
         for (const char* name : {"checkpoint.qsim", "statistics.csv", "statistics.jsonl", "times.csv", "film.mp4",
                                  "report.html", "series.pvd"})
             std::filesystem::remove(path(name), failed);
     } else {
-        const auto values = read_rows(path("statistics.csv"), statistics_names.size() + 1, resumed_from);
-        const auto times = read_rows(path("times.csv"), times_names.size() + 1, resumed_from);
+        const auto values = read_rows(path("statistics.csv"), statistics_names.size() + 1, next);
+        const auto times = read_rows(path("times.csv"), times_names.size() + 1, next);
         for (const auto& row : values) {
             Row kept{static_cast<std::uint64_t>(row[0]),
                      {row.begin() + 1, row.end()},
@@ -194,6 +194,7 @@ Output::Output(const OutputOptions& options, bool fresh, std::uint64_t resumed_f
             for (const auto& t : times)
                 if (t[0] == row[0]) kept.times.assign(t.begin() + 1, t.end());
             rows_.push_back(std::move(kept));
+            add_to_series(rows_.back().frame, rows_.back().values[0]);
         }
     }
     write_statistics();
@@ -211,6 +212,13 @@ void Output::write_statistics() {
     values.commit();
     lines.commit();
     times.commit();
+}
+
+void Output::add_to_series(std::uint64_t frame, double time) {
+    for (const std::uint32_t part : {0u, 1u}) {
+        const std::string file = (part == 0 ? "frames/fluid_" : "frames/solids_") + digits(frame) + ".vtp";
+        if (std::filesystem::exists(path(file))) series_.push_back({time, part, file});
+    }
 }
 
 std::string Output::picture_path(std::uint64_t frame) const {
@@ -232,15 +240,8 @@ void Output::write(const Frame& frame) {
     if (options_.vtp) {
         io::write_points_vtp(fluid + ".vtp", frame.positions, fields);
         if (!frame.solids.triangles.empty()) io::write_mesh_vtp(solids + ".vtp", frame.solids);
-        std::vector<io::PvdEntry> series;
-        const auto add = [&](std::uint64_t n, double time) {
-            series.push_back({time, 0, "frames/fluid_" + digits(n) + ".vtp"});
-            if (!frame.solids.triangles.empty()) series.push_back({time, 1, "frames/solids_" + digits(n) + ".vtp"});
-        };
-        for (const Row& row : rows_)
-            if (row.frame < frame.number) add(row.frame, row.values[0]);
-        add(frame.number, frame.time);
-        io::write_pvd(path("series.pvd"), series);
+        add_to_series(frame.number, frame.time);
+        io::write_pvd(path("series.pvd"), series_);
     }
     if (options_.npy) {
         io::write_npy(fluid + ".positions.npy", vectors(frame.positions));
@@ -274,9 +275,12 @@ void Output::add_statistics(std::uint64_t frame, const Statistics& s, const Phas
 
 void Output::write_checkpoint(const Checkpoint& checkpoint) {
     io::AtomicFile file(path("checkpoint.qsim"));
-    file.write(magic, sizeof magic);
-    file.write(&checkpoint.scene, sizeof checkpoint.scene);
-    file.write(&checkpoint.frame, sizeof checkpoint.frame);
+    const std::uint64_t parts[2] = {checkpoint.scene, checkpoint.next};
+    std::string head(magic, sizeof magic);
+    head.append(reinterpret_cast<const char*>(parts), sizeof parts);
+    const std::uint64_t sum = text_hash(head);
+    file.write(head);
+    file.write(&sum, sizeof sum);
     file.write(checkpoint.state.data(), checkpoint.state.size());
     file.commit();
 }
@@ -285,12 +289,20 @@ Checkpoint read_checkpoint(const std::string& folder) {
     const std::string name = folder + "/checkpoint.qsim";
     const io::MappedFile file(name);
     const auto bytes = file.bytes();
-    constexpr std::size_t head = sizeof magic + 16;
-    if (bytes.size() < head || std::memcmp(bytes.data(), magic, sizeof magic) != 0)
+    constexpr std::size_t head = sizeof magic + 24;
+    const std::string_view text = io::as_text(bytes);
+    if (text.starts_with("qsimrun1"))
+        throw Error(ErrorKind::bad_format, "a checkpoint of an older version of quadrat: run the scene again",
+                    {.file = name, .byte = 0});
+    if (text.size() < head || std::memcmp(text.data(), magic, sizeof magic) != 0)
         throw Error(ErrorKind::bad_format, "expected a checkpoint of quadrat simulate", {.file = name, .byte = 0});
     Checkpoint checkpoint;
+    std::uint64_t sum = 0;
     std::memcpy(&checkpoint.scene, bytes.data() + sizeof magic, 8);
-    std::memcpy(&checkpoint.frame, bytes.data() + sizeof magic + 8, 8);
+    std::memcpy(&checkpoint.next, bytes.data() + sizeof magic + 8, 8);
+    std::memcpy(&sum, bytes.data() + sizeof magic + 16, 8);
+    if (sum != text_hash(text.substr(0, sizeof magic + 16)))
+        throw Error(ErrorKind::bad_format, "the checkpoint is damaged", {.file = name, .byte = sizeof magic});
     checkpoint.state.assign(bytes.begin() + head, bytes.end());
     return checkpoint;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/mesh.hpp"
+#include "io/points.hpp"
 #include "scene_file.hpp"
 
 namespace quadrat::cli {
@@ -34,16 +35,16 @@ struct Frame {
 
 /// Bytes that a run can be continued from.
 struct Checkpoint {
-    std::uint64_t frame = 0;  ///< the last one that is complete
+    std::uint64_t next = 0;   ///< the first frame that is not complete; 0: the start, before anything was drawn
     std::uint64_t scene = 0;  ///< hash of the scene's text
     std::vector<std::byte> state = {};
 };
 
 class Output {
   public:
-    /// Creates the folders. A fresh run removes what an earlier one left there; otherwise rows and files after
-    /// `resumed_from` are. Throws cannot_write.
-    Output(const OutputOptions& options, bool fresh, std::uint64_t resumed_from);
+    /// Creates the folders. A fresh run removes what an earlier one left there; otherwise rows and files from the frame
+    /// `next` on are. Throws cannot_write.
+    Output(const OutputOptions& options, bool fresh, std::uint64_t next);
 
     void write(const Frame& frame);
     void write_picture(std::uint64_t frame, const std::vector<std::uint8_t>& pixels, std::uint32_t width,
@@ -66,9 +67,12 @@ class Output {
 
   private:
     void write_statistics();
+    /// Files for ParaView that are there: an earlier part of the run may have been without.
+    void add_to_series(std::uint64_t frame, double time);
 
     OutputOptions options_;
     std::vector<Row> rows_;
+    std::vector<io::PvdEntry> series_;
 };
 
 extern const std::vector<std::string> statistics_names;

@@ -90,6 +90,7 @@ class Run {
     }
 
     void go() {
+        prepare();  // a signal ends it at once: nothing is written yet
         StopSource stop;
         const Interrupts interrupts(stop);
         stop_ = stop;
@@ -104,7 +105,8 @@ class Run {
             save();
             if (error.kind() == ErrorKind::stopped) stopped();
             throw Error(error.kind(),
-                        error.message() + "; the last checkpoint is frame " + std::to_string(checkpoint_.frame),
+                        error.message() + "; the last checkpoint is " +
+                            (checkpoint_.next > 0 ? "frame " + std::to_string(checkpoint_.next - 1) : "the start"),
                         error.where());
         }
         save();
@@ -112,9 +114,8 @@ class Run {
     }
 
   private:
-    void start() {
-        const bool resumed = options_.resume;
-        if (resumed) {
+    void prepare() {
+        if (options_.resume) {
             checkpoint_ = read_checkpoint(options_.output.folder);
             const std::string name = options_.output.folder + "/checkpoint.qsim";
             if (checkpoint_.scene != text_hash(file_.text))
@@ -125,7 +126,6 @@ class Run {
             } catch (const Error& error) {
                 throw error.in_file(name);
             }
-            next_ = checkpoint_.frame + 1;
         } else {
             try {
                 simulation_.emplace(file_.scene, executor_.get());
@@ -133,7 +133,16 @@ class Run {
                 throw file_.placed(error, options_.scene);
             }
         }
-        output_.emplace(options_.output, !resumed, checkpoint_.frame);
+    }
+
+    // A fresh run leaves a checkpoint before the first frame is drawn, which may take a while.
+    void start() {
+        output_.emplace(options_.output, !options_.resume, checkpoint_.next);
+        if (!options_.resume) {
+            simulation_->save(checkpoint_.state);
+            output_->write_checkpoint(checkpoint_);
+        }
+        next_ = checkpoint_.next;
         spent_ = simulation_->statistics().seconds;
         first_ = next_;
     }
@@ -163,14 +172,14 @@ class Run {
         }
         output_->add_statistics(frame, statistics, difference(statistics.seconds, spent_), pictures);
         spent_ = statistics.seconds;
-        checkpoint_.frame = frame;
+        checkpoint_.next = frame + 1;
         checkpoint_.state.clear();
         simulation_->save(checkpoint_.state);
         saved_ = false;
         since_checkpoint_ += timer_.lap();
         elapsed_ += last_lap_ = since_checkpoint_ - before_;
         before_ = since_checkpoint_;
-        if (since_checkpoint_ > 10 || frame == 0) {
+        if (since_checkpoint_ > 10) {
             save();
             since_checkpoint_ = before_ = 0;
         }
@@ -206,7 +215,9 @@ class Run {
 
     [[noreturn]] void stopped() {
         throw Error(ErrorKind::stopped,
-                    "stopped after frame " + std::to_string(checkpoint_.frame) + " of " + std::to_string(last_) +
+                    (checkpoint_.next > 0 ? "stopped after frame " + std::to_string(checkpoint_.next - 1) + " of " +
+                                                std::to_string(last_)
+                                          : "stopped before frame 0 was whole") +
                         "; continue with --resume",
                     {.file = options_.output.folder});
     }
@@ -248,7 +259,7 @@ class Run {
         progress_.end();
         if (options_.json) {
             const Json object = {{"scene", file_.scene.name},
-                                 {"frames", checkpoint_.frame + 1},
+                                 {"frames", checkpoint_.next},
                                  {"time", s.time},
                                  {"steps", s.steps},
                                  {"particles", s.particles},
@@ -260,7 +271,7 @@ class Run {
                                  {"peak_rss_bytes", peak_rss_bytes()},
                                  {"film", film},
                                  {"report", output_->path("report.html")}};
-            std::printf("%s\n", object.dump().c_str());
+            std::printf("%s\n", object.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
             return;
         }
         std::printf("%s: %s particles, %zu bodies, %s steps to %.3g s in %.1f s, pictures %.1f s\n",

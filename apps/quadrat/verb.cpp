@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include <sys/resource.h>
@@ -32,6 +33,18 @@ CLI::App* add_verb(CLI::App& app, const std::string& name, const std::string& jo
     CLI::App* verb = app.add_subcommand(name, job);
     verb->footer("Example:\n" + example);
     return verb;
+}
+
+CLI::Option* whole_number(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
+    return option->check([least, most](const std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        const bool octal = text.size() > 1 && text[0] == '0';  // to CLI11, which reads it again
+        if (read.ec == std::errc() && read.ptr == end && !octal && value >= least && value <= most) return {};
+        return "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", found " +
+               text;
+    });
 }
 
 void check_method(const std::string& method, std::span<const char* const> methods) {

@@ -23,7 +23,8 @@
 // CLI11 and JSON take seconds to compile: files that use them include them.
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace quadrat::cli {
 
@@ -56,6 +57,9 @@ struct CommonOptions {
 
 /// A verb with its --help text, whose last lines are an example.
 CLI::App* add_verb(CLI::App& app, const std::string& name, const std::string& job, const std::string& example);
+
+/// Takes whole numbers from least to most and nothing else: CLI11 alone reads -1 as the largest one.
+CLI::Option* whole_number(CLI::Option* option, std::uint64_t least, std::uint64_t most);
 
 /// Throws UsageError unless the method is "auto" or one of the list.
 void check_method(const std::string& method, std::span<const char* const> methods);

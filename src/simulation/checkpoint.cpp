@@ -1,17 +1,33 @@
 // A run as bytes: the scene, then what the run has made of it. One function names the members of each struct; it writes
 // or reads depending on the archive it is given. Little-endian, as the machines that this runs on; a checkpoint is for
-// the same build of the same program, and its head says so.
+// the same build of the same program, and its head says so; a checksum of all of it at the end tells damage apart.
 #include <quadrat/error.hpp>
 
 #include "simulation/state.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 namespace quadrat::simulation {
 namespace {
 
-constexpr char magic[16] = "quadrat-run-01";
+constexpr char magic[16] = "quadrat-run-02";
+constexpr char magic_before[16] = "quadrat-run-01";  ///< without a checksum
+
+// 64 bits over all bytes and their number: each word is mixed in by steps that lose nothing, so a change of one word
+// always shows.
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+    std::uint64_t sum = 0x9E3779B97F4A7C15u ^ bytes.size();
+    for (std::size_t at = 0; at < bytes.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+        sum = (sum ^ word) * 0xBF58476D1CE4E5B9u;
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
 
 class Writer {
   public:
@@ -118,23 +134,39 @@ void put_run(A& a, State& s) {
 }  // namespace
 
 void save(const State& s, std::vector<std::byte>& out) {
+    const std::size_t start = out.size();
     Writer w(out);
     w.bytes(magic, sizeof magic);
     // The archive reads members only, but the same function serves both directions.
     put(w, const_cast<Scene&>(s.scene));
     put_run(w, const_cast<State&>(s));
+    const std::uint64_t sum = checksum(std::span<const std::byte>(out).subspan(start));
+    w.bytes(&sum, sizeof sum);
 }
 
 void load(State& s, std::span<const std::byte> bytes) {
-    Reader r(bytes);
+    const auto starts_with = [&](const char* head) {
+        return bytes.size() >= sizeof magic && std::memcmp(bytes.data(), head, sizeof magic) == 0;
+    };
+    if (starts_with(magic_before))
+        throw Error(ErrorKind::bad_format, "a checkpoint of an older version: run the scene again", {.byte = 0});
+    if (!starts_with(magic)) throw Error(ErrorKind::bad_format, "not a checkpoint of this version", {.byte = 0});
+    std::uint64_t sum = 0;
+    const std::size_t end = bytes.size() - std::min(bytes.size(), sizeof sum);
+    std::memcpy(&sum, bytes.data() + end, sizeof sum);
+    if (sum != checksum(bytes.first(end)))
+        throw Error(ErrorKind::bad_format, "the checkpoint is truncated or damaged", {.byte = end});
+    Reader r(bytes.first(end));
     char head[sizeof magic];
     r.bytes(head, sizeof head);
-    if (std::memcmp(head, magic, sizeof magic) != 0)
-        throw Error(ErrorKind::bad_format, "not a checkpoint of this version", {.byte = 0});
-    put(r, s.scene);
-    validate(s.scene);
-    set_up(s);
-    put_run(r, s);
+    try {
+        put(r, s.scene);
+        validate(s.scene);
+        set_up(s);
+        put_run(r, s);
+    } catch (const Error& e) {  // bytes that were made, not damaged
+        throw Error(ErrorKind::bad_format, std::string("the checkpoint does not fit this program: ") + e.what());
+    }
     const std::size_t n = s.p.size();
     bool whole = r.rest() == 0;
     s.p.each([&](auto& array) { whole = whole && array.size() == n; });

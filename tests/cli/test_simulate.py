@@ -146,6 +146,29 @@ class Simulate(CommandLine):
         self.assertEqual(process.returncode, -signal.SIGINT, err)
         self.assertIn("stopped after frame 0", err)
 
+    def test_ctrl_c_while_frame_0_is_drawn(self):
+        self.scene(water(view={"width": 64, "height": 36, "samples": 4096}))
+        process = subprocess.Popen([QUADRAT, "simulate", "scene.json", "-o", "out"], cwd=self.folder.name, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        deadline = time.time() + 60
+        while not os.path.exists(self.path("out/frames/fluid_00000.ply")) and time.time() < deadline:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, -signal.SIGINT, err)
+        self.assertIn("stopped before frame 0 was whole; continue with --resume", err)
+        self.json("simulate", "scene.json", "-o", "out", "--resume", "--frames", 1, "--no-pictures")
+        self.json("simulate", "scene.json", "-o", "whole", "--frames", 1, "--no-pictures")
+        self.assertEqual(self.tree("out"), self.tree("whole"))
+
+    def test_series_lists_what_is_there(self):
+        self.scene(water())
+        self.json("simulate", "scene.json", "-o", "out", "--frames", 1, "--no-pictures")
+        self.json("simulate", "scene.json", "-o", "out", "--frames", 2, "--no-pictures", "--vtp", "--resume")
+        self.json("simulate", "scene.json", "-o", "out", "--frames", 4, "--no-pictures", "--vtp", "--resume")
+        with open(self.path("out/series.pvd")) as file:
+            self.assertEqual(re.findall(r'file="([^"]*)"', file.read()), ["frames/fluid_%05d.vtp" % k for k in (2, 3, 4)])
+
     def test_pictures_from_the_middle_of_a_run(self):
         self.scene(water())
         self.json("simulate", "scene.json", "-o", "out", "--frames", 2, "--no-pictures")
@@ -185,6 +208,8 @@ class Simulate(CommandLine):
             self.assertEqual(self.tree(out_folder), self.tree("again"))
 
     def test_bad_scenes(self):
+        self.write("inside_out.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
+        self.write("far.obj", "v 0 0 0\nv 1e300 0 0\nv 0 1e300 0\nf 1 2 3\n")
         ball = {"shape": "sphere", "radius": 0.02, "position": [0.3, 0.1, 0.1]}
         for change, says in (
                 ({"bodies": [ball, dict(ball, position=[0.3, 0.1, 0.2]), dict(ball, radius=-1)]},
@@ -196,7 +221,7 @@ class Simulate(CommandLine):
                 ({"spacing": "small"}, '/spacing: expected a positive number, found "small"'),
                 ({"spacing": 0}, "/spacing: expected a positive number, found 0"),
                 ({"spacing": True}, "/spacing: expected a positive number, found true"),
-                ({"gravity": [0, 1]}, None), ({"gravity": [0, 1, 2, 3]}, "/gravity: expected an array of 3 numbers"),
+                ({"gravity": [0, 1]}, "/gravity: expected an array of 3 numbers, found an array of 2"), ({"gravity": [0, 1, 2, 3]}, "/gravity: expected an array of 3 numbers"),
                 ({"gravity": [0, None, 1]}, "/gravity/1: expected a finite number, found null"),
                 ({"solver": "magic"}, "/solver: expected weakly_compressible, ideal_gas or incompressible"),
                 ({"stepping": {"kind": "fixed", "fixed": 0}}, "/stepping/fixed: expected a positive number, found 0"),
@@ -216,12 +241,17 @@ class Simulate(CommandLine):
                 ({"cloths": [{"file": "none.obj"}]}, ("/cloths/0/file: ", "none.obj")),
                 ({"domain": {"lo": [0, 0, 0], "hi": [1, -1, 1]}}, "/domain/hi/1: expected more than lo"),
                 ({"domain": {"lo": [0, 0, 0]}}, "/domain/hi: missing"),
+                ({"domain": {"lo": [0, 0, 1], "hi": [1, 1]}}, "/domain/hi: expected an array of 3 numbers"),
+                ({"blocks": [{"lo": [0, 0, 0], "hi": [0.2, 0.2]}]}, "/blocks/0/hi: expected an array of 3 numbers"),
+                ({"bodies": [dict(ball, array={"count": [1000, 1000, 1000], "step": [1, 1, 1]})]}, "/bodies/0/array/count: expected at most"),
+                ({"particles": [{"file": "none.npy"}]}, ("/particles/0/file: ", "none.npy")),
+                ({"domain": {"lo": [0, 0, 0], "hi": [0.4, 0.2, 0.06], "periodic": [False, False, True]}}, "/domain: "),
+                ({"bodies": [{"shape": "mesh", "file": "inside_out.obj", "motion": "dynamic"}]}, "/bodies/0: "),
+                ({"cloths": [{"file": "far.obj"}]}, "/cloths/0: "),
                 ({"view": {"width": 1e9}}, "/view/width: expected a whole number"),
                 ({"view": {"color": "red"}}, "/view/color: "),
                 ({"frame_interval": 1e-9}, "/frame_interval: expected at most a million frames"),
         ):
-            if says is None:
-                continue
             self.scene(water(**change))
             with self.subTest(change=change):
                 self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ",) + ((says,) if isinstance(says, str) else says))
@@ -232,12 +262,18 @@ class Simulate(CommandLine):
                            ("[" * 100000, "line 1"), (b"\xff\xfe{}", "line 1"), ("{}", "/domain: missing")):
             self.write("scene.json", text)
             self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ", says))
+        text = json.dumps(water(particles=[{"positions": [[0.3, 0.1, 0.1], [0.3, "x", 0.2]]}]))
+        for old, path in (('"x"', "/particles/0/positions/1/1: "), ("0.06", "/end_time: "), ("36", "/view/height: ")):
+            self.write("scene.json", text.replace(old, "1e999"))
+            self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ", path + "expected a finite number"))
         self.scene(water())
         self.fails(1, "simulate", "scene.json", "-o", "out", "--variant", "none", says="/variants: missing")
         self.scene(water(variants={"coarse": {"spacing": 0.04}}))
         self.fails(2, "simulate", "scene.json", "-o", "out", "--variant", "none", says="choose one of coarse")
         self.fails(2, "simulate")
-        self.fails(2, "simulate", "scene.json", "-o", "out", "--frames", "many")
+        for option in ("--frames", "--threads", "--width", "--samples"):
+            for number in ("many", "-1", "99999999999999999999999", "-18446744073709551615", "1.5", "010", ""):
+                self.fails(2, "simulate", "scene.json", "-o", "out", option, number, says="whole number")
 
     def test_resume_refuses_what_is_not_its_own(self):
         self.scene(water())
@@ -246,9 +282,12 @@ class Simulate(CommandLine):
         self.scene(water(spacing=0.03), "other.json")
         self.fails(1, "simulate", "other.json", "-o", "out", "--resume", says=("checkpoint.qsim", "another scene"))
         good = self.tree("out")["checkpoint.qsim"]
-        for bad in (b"", good[:40], good[:-1], good[:24] + b"\xff" * 64 + good[88:], good + b"x"):
+        flipped = [good[:at] + bytes([good[at] ^ 1]) + good[at + 1:] for at in (16, 24, 60, len(good) // 2, len(good) - 1)]
+        for bad in (b"", good[:40], good[:-1], good[:24] + b"\xff" * 64 + good[88:], good + b"x", *flipped):
             self.write("out/checkpoint.qsim", bad)
             self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says="checkpoint.qsim")
+        self.write("out/checkpoint.qsim", b"qsimrun1" + good[8:])
+        self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says=("checkpoint.qsim", "older version"))
 
     def test_outputs_that_cannot_be_written(self):
         self.scene(water())
