@@ -2,7 +2,8 @@
 // share of the support that lies behind them; bodies with particles enter sample by sample. Shares of several surfaces
 // combine as if independent: 1 - (1 - a)(1 - b), which counts the corner behind both only once.
 //
-// The pressure behind a surface is the particle's own plus the weight of the fluid between: P_i + rho g (x - x_i). Its
+// Forces are the gradient of the energy of compression. With the paper's kernels, which have none, the pressure behind
+// a surface is the particle's own plus the weight of the fluid between: P_i + rho g (x - x_i). Its
 // second part is what carries the fluid along a side wall; without it the layer at the wall lacks half of the pressure
 // gradient and sinks. Integrated by parts over the half-space behind a plane it is -(share) g, and across the plane
 // d (g n) (share)' more.

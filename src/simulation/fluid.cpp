@@ -154,14 +154,14 @@ Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
 }
 
 // How much of its weight a particle shares with what is behind a surface: its mass where it is under pressure, 0 in
-// spray. The incompressible solver needs none: its pressures balance the weight by themselves, and a force that is not
-// one of them would stir the water along the walls.
+// spray. Only with the paper's kernels: otherwise pressures balance the weight by themselves, and a force that is no
+// gradient would stir the water along the walls.
 float hydrostatic(const State& s, std::size_t i) {
     const PhaseData& own = s.phases[s.p.phase[i]];
     const Vec3d& g = s.scene.gravity;
     const float full = 0.25f * s.support_of(i) * own.rest_density *
                        static_cast<float>(std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
-    if (!(s.p.p[i] > 0) || full == 0 || s.scene.solver == SolverKind::incompressible) return 0;
+    if (!(s.p.p[i] > 0) || full == 0) return 0;
     return own.mass * std::min(1.0f, s.p.p[i] / full);
 }
 
@@ -172,10 +172,9 @@ Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<
     const PhaseData& own = s.phases[p.phase[i]];
     const bool paper = s.scene.kernel == KernelKind::paper;
     const float vi = own.mass / p.rho[i];
-    // The solid mirrors the particle's pressure.
-    const float push = !pressure ? 0 : paper ? vi * p.p[i] : 2 * p.p[i] * vi * vi / own.volume;
+    const float push = !pressure ? 0 : paper ? vi * p.p[i] : p.p[i] * vi * vi / own.volume;
     Vec3f force = {};
-    const float weight = hydrostatic(s, i);
+    const float weight = paper && s.scene.solver != SolverKind::incompressible ? hydrostatic(s, i) : 0;
     if (push > 0 || weight > 0) {
         const Share share = share_of(s, i, s.force_wall);
         for (int a = 0; a < 3; ++a)

@@ -56,7 +56,10 @@ struct KernelTable {
 
 /// For a plane at distance d = (2 q - 1) h of a particle: how much of its support ghosts on a lattice behind the plane
 /// fill, and -h times the derivative by d. Their first layer is half a spacing behind, so that a lattice of fluid that
-/// starts half a spacing in front has its rest density up to the wall.
+/// starts half a spacing in front has its rest density up to the wall. At the rows of that lattice the share is the sum
+/// over the ghosts, and its slope twice theirs: the force is the gradient of the energy of compression, to which ghosts
+/// have no part of their own, and balances fluid of the same pressure on the other side all the same. Between the rows
+/// it is a convex curve (docs/decisions/0081-still-water.md).
 struct WallTable {
     Table share, slope;
     WallTable() = default;
@@ -78,8 +81,39 @@ struct WallTable {
             }
             return std::pair(value, derivative);
         };
-        share = Table([&](double q) { return std::clamp(sum(2 * q - 1).first, 0.0, 1.0); });
-        slope = Table([&](double q) { return std::max(-sum(2 * q - 1).second, 0.0); });
+        // The lattice in front of the wall has rows at half a spacing, one and a half, and so on.
+        std::vector<Node> nodes;
+        for (double d = 0.5 * spacing; d < 1 - 0.5 * spacing; d += spacing) {
+            const auto [value, derivative] = sum(d);
+            nodes.push_back({d, value, 2 * derivative});
+        }
+        nodes.push_back({1 - 0.5 * spacing, 0, 0});
+        share = Table([&](double q) { return std::clamp(between(nodes, 2 * q - 1).value, 0.0, 1.0); });
+        slope = Table([&](double q) { return std::max(-between(nodes, 2 * q - 1).slope, 0.0); });
+    }
+
+  private:
+    struct Node {
+        double at, value, slope;
+    };
+    // A convex curve through all nodes: between two of them the parabola whose tangents are theirs.
+    static Node between(const std::vector<Node>& nodes, double d) {
+        if (d <= nodes.front().at)
+            return {d, nodes.front().value + nodes.front().slope * (d - nodes.front().at), nodes.front().slope};
+        if (d >= nodes.back().at) return {d, 0, 0};
+        std::size_t k = 0;
+        while (nodes[k + 1].at <= d) ++k;
+        const Node &l = nodes[k], &r = nodes[k + 1];
+        double middle = 0.5 * (l.at + r.at);
+        if (r.slope > l.slope) middle = (l.value - r.value + r.slope * r.at - l.slope * l.at) / (r.slope - l.slope);
+        middle = std::clamp(middle, l.at + 1e-6, r.at - 1e-6);
+        const double height = l.value + l.slope * (middle - l.at);
+        // at(t) = (1 - t)^2 l + 2 t (1 - t) middle + t^2 r
+        const double a = l.at - 2 * middle + r.at, b = 2 * (middle - l.at), c = l.at - d;
+        const double t = std::abs(a) < 1e-12 ? -c / b : (-b + std::sqrt(std::max(b * b - 4 * a * c, 0.0))) / (2 * a);
+        const double value = (1 - t) * (1 - t) * l.value + 2 * t * (1 - t) * height + t * t * r.value;
+        const double by_t = 2 * (1 - t) * (height - l.value) + 2 * t * (r.value - height);
+        return {d, value, by_t / (2 * a * t + b)};
     }
 };
 

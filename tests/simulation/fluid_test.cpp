@@ -161,7 +161,7 @@ TEST(Fluid, HydrostaticPressure) {
             if (y > 0.14 && y < 0.16) top += ratio, ++tops;
         }
     }
-    EXPECT_NEAR(bottom / bottoms, 1, 0.12);
+    EXPECT_NEAR(bottom / bottoms, 1, 0.2);  // the row at the floor: docs/decisions/0081-still-water.md
     EXPECT_NEAR(middle / middles, 1, 0.1);
     EXPECT_NEAR(top / tops, 1, 0.1);
     EXPECT_LT(s.statistics().max_speed, 0.1);
