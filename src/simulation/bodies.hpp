@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace quadrat::simulation {
@@ -67,10 +68,13 @@ class Shape {
     Shape(const RigidBody& body, int dimension);
 
     struct Distance {
-        double value;  ///< negative inside; for a mesh exact only below `reach`
+        double value;  ///< negative inside
         Vector normal;
     };
+    /// For a mesh infinite if its surface is farther than `reach`, inside as well.
     [[nodiscard]] Distance distance(const Vector& x, double reach) const;
+    /// The same, but of any depth inside.
+    [[nodiscard]] Distance deep_distance(const Vector& x, double reach) const;
     /// Where the segment from a enters the shape: the parameter in [0, 1] and the normal. A start inside does not
     /// count.
     struct Hit {
@@ -83,6 +87,11 @@ class Shape {
     [[nodiscard]] BodyShape kind() const { return kind_; }
     [[nodiscard]] double radius() const { return radius_; }
     [[nodiscard]] const Vector& half() const { return half_; }
+    /// Of a mesh, in its own frame; triangles face out.
+    [[nodiscard]] std::span<const Vector> vertices() const { return vertices_; }
+    [[nodiscard]] std::span<const Triangle> triangles() const { return triangles_; }
+    /// The parameters, in order, where a segment passes through the surface of a mesh.
+    [[nodiscard]] std::vector<double> crossings(const Vector& a, const Vector& b) const;
     /// Points on the surface about `spacing` apart.
     [[nodiscard]] std::vector<Vector> sample_surface(double spacing) const;
     /// Points of a lattice inside, down to `depth`.
@@ -96,7 +105,12 @@ class Shape {
     [[nodiscard]] Mass mass(double density) const;
 
   private:
+    // mesh_shape.cpp
     void prepare_mesh(const RigidBody& body);
+    [[nodiscard]] Distance mesh_distance(const Vector& x, double reach) const;
+    [[nodiscard]] bool passes(std::uint32_t face, const Vector& a, const Vector& b, double from, double to,
+                              double& time) const;
+    [[nodiscard]] std::optional<Hit> mesh_entry(const Vector& a, const Vector& b) const;
 
     BodyShape kind_;
     int dimension_;
@@ -109,6 +123,10 @@ class Shape {
     std::unique_ptr<HierarchicalHash<3, double>> faces_;
 };
 
+/// Throws Error unless the triangles of a mesh, whose numbers are valid, close it. Vertices in one place count as one;
+/// all triangles may face in.
+void check_closed(const RigidBody& body, const std::string& path);
+
 struct Body {
     Shape shape;
     BodyMotion motion;
@@ -117,26 +135,34 @@ struct Body {
     double inverse_mass = 0;
     Vector centre = Vector::Zero();  ///< of mass, in the frame
     Matrix3d inertia = Matrix3d::Zero(), inverse_inertia = Matrix3d::Zero();
-    std::vector<Vector> samples;
+    std::vector<Vector> samples;  ///< for the fluid
     std::vector<float> volumes;
+    std::vector<Vector> points;  ///< that stand for the surface in contacts: corners first
+    std::size_t corner_count = 0;
     int dynamic = -1;  ///< number among the dynamic ones
     BodyPose before;
 
+    /// The centre of a sphere, the corners of a box, the vertices of a mesh, in the frame.
+    [[nodiscard]] std::span<const Vector> corners() const { return {points.data(), corner_count}; }
     [[nodiscard]] Vector world_centre(const BodyPose& p) const { return vector(p.position) + turn(p) * centre; }
 };
+
+/// Whether two bodies share a place deeper than `tolerance`. Planes do not overlap planes.
+[[nodiscard]] bool overlap(const Body& a, const BodyPose& pa, const Body& b, const BodyPose& pb, double tolerance,
+                           int dimension);
 
 class Solids {
   public:
     std::vector<BodyPose> poses;  ///< now
 
-    /// Throws Error if bodies overlap.
-    void set_up(const Scene& scene, const Kernel& kernel, double calibration, Executor* executor);
+    /// `reach` is the largest support of a particle. Throws Error if bodies overlap.
+    void set_up(const Scene& scene, const Kernel& kernel, double reach, double calibration, Executor* executor);
     [[nodiscard]] bool empty() const { return bodies_.empty(); }
     [[nodiscard]] const std::vector<Body>& bodies() const { return bodies_; }
     [[nodiscard]] std::size_t dynamic_count() const { return load_.size(); }
 
-    /// Finds what is near each particle, at the present poses.
-    void find_near(std::span<const Vec3f> x, double support);
+    /// Finds what is nearer than `reach` to each particle, at the present poses.
+    void find_near(std::span<const Vec3f> x, double reach);
     [[nodiscard]] std::span<const Sample> samples_near(std::size_t i) const {
         if (row_.empty() || row_[i] == 0) return {};
         return {near_samples_.data() + sample_begin_[row_[i] - 1], sample_begin_[row_[i]] - sample_begin_[row_[i] - 1]};
@@ -159,12 +185,13 @@ class Solids {
 
     /// Lets gravity and the forces added act for dt.
     void accelerate(double dt, const Vector& gravity);
-    /// Moves bodies by dt in contact with walls and each other. Returns the number of contacts.
+    /// Moves bodies by dt in contact with walls and each other, from `time`. Returns the number of contacts. Throws
+    /// Error that names a body if it is not finite or beyond all bounds.
     struct Ground {
         Vector normal;
         double offset, restitution, friction;
     };
-    std::uint64_t move(double dt, std::span<const Ground> walls);
+    std::uint64_t move(double dt, double time, std::span<const Ground> walls);
 
     /// The bodies that the path of a particle may meet during the last move.
     void candidates(const Vector& from, const Vector& to, std::vector<std::uint32_t>& out) const;
@@ -187,13 +214,20 @@ class Solids {
 
     void place_samples();
     [[nodiscard]] Box3d world_box(std::size_t body, const BodyPose& pose, double margin) const;
+    void set_points(Body& body, bool any_mesh) const;
+    void refuse_overlap() const;
+    [[nodiscard]] std::vector<Pair> near_pairs(double margin) const;
     void find_contacts(double margin, std::span<const Ground> walls, std::vector<Contact>& out) const;
     void contacts_of(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const;
+    void contacts_between(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const;
     void solve_contacts(std::vector<Contact>& contacts, double dt);
+    void rotate(std::size_t body, double dt);
+    void check(double dt, double time) const;
     void separate(std::span<const Ground> walls);
 
     int dimension_ = 3;
-    double spacing_ = 0;
+    double spacing_ = 0, far_ = 0;
+    double gain_ = 0;  // of speed by gravity in this step
     Executor* executor_ = nullptr;
     std::vector<Body> bodies_;
     std::vector<Wrench> load_;

@@ -119,7 +119,7 @@ void collide(State& s, double dt) {
         for (const Wall& w : s.walls)
             walls.push_back({Vector(double{w.normal[0]}, double{w.normal[1]}, double{w.normal[2]}), double{w.offset},
                              double{w.restitution}, double{w.friction}});
-        s.contacts += s.solids.move(dt, walls);
+        s.contacts += s.solids.move(dt, s.time, walls);
         const std::size_t chunks = base::chunk_count(n, grain);
         std::vector<std::vector<Meeting>> met(chunks);
         std::vector<std::vector<ClothTouch>> touched(chunks);

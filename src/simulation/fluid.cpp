@@ -182,7 +182,7 @@ Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<
                         weight * (static_cast<float>(s.scene.gravity[a]) * share.inside - share.across[a]);
         for (const FieldHit& f : s.solids.fields_near(i)) {
             Share alone;
-            add_share(alone, s.force_wall, f, own.support, s.scene.gravity);
+            add_share(alone, s.force_wall, f, s.support_of(i), s.scene.gravity);
             const float rest = alone.inside < 1 ? (1 - share.inside) / (1 - alone.inside) : 0;
             Vec3f part;
             for (int a = 0; a < 3; ++a)

@@ -46,7 +46,7 @@ void search(State& s) {
         s.index->build(s.p.x, s.p.h);
     s.index->find_neighbors(s.near);
     s.pairs = s.near.entries();
-    s.solids.find_near(s.p.x, s.support);
+    s.solids.find_near(s.p.x, s.reach());
 }
 
 }  // namespace quadrat::simulation

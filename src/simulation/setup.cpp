@@ -184,7 +184,7 @@ void remove_inside_bodies(State& s) {
         for (std::size_t b = 0; b < s.solids.bodies().size(); ++b) {
             const BodyPose& pose = s.solids.poses[b];
             const Vector local = turn(pose).conjugate() * (vector(s.p.x[i]) - vector(pose.position));
-            distance = std::min(distance, s.solids.bodies()[b].shape.distance(local, s.spacing).value);
+            distance = std::min(distance, s.solids.bodies()[b].shape.deep_distance(local, s.spacing).value);
         }
         if (distance < (i < from_blocks ? 0.5 * s.spacing : 0)) {
             if (i < from_blocks) continue;
@@ -259,7 +259,7 @@ void add_particle(State& s, const Vec3d& x, const Vec3d& v, std::uint32_t phase,
 void set_up(State& s) {
     const Scene& c = s.scene;
     derive_constants(s);
-    s.solids.set_up(c, Kernel(density_function(c), s.dimension, s.support), s.calibration, s.executor);
+    s.solids.set_up(c, Kernel(density_function(c), s.dimension, s.support), s.reach(), s.calibration, s.executor);
     Random random(c.seed);
     for (const FluidBlock& b : c.blocks) {
         std::size_t count[3] = {1, 1, 1};

@@ -1,14 +1,9 @@
-// Shapes: signed distance, first hit of a segment, samples, mass. A mesh finds its near triangles with a
-// HierarchicalHash and takes the sign from angle-weighted normals of the nearest feature (Baerentzen & Aanaes 2005).
-#include <quadrat/ccd/proximity.hpp>
-#include <quadrat/error.hpp>
-
+// Shapes: signed distance, first hit of a segment, samples, mass. Distances of meshes are in mesh_shape.cpp.
 #include "simulation/bodies.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numbers>
 #include <unordered_map>
 
@@ -45,47 +40,6 @@ Shape::Shape(const RigidBody& body, int dimension) : kind_(body.shape), dimensio
     }
 }
 
-void Shape::prepare_mesh(const RigidBody& body) {
-    triangles_ = body.triangles;
-    Vector lo = Vector::Constant(infinity), hi = -lo;
-    for (const Vec3d& v : body.vertices) {
-        vertices_.push_back(vector(v));
-        lo = lo.cwiseMin(vertices_.back());
-        hi = hi.cwiseMax(vertices_.back());
-    }
-    bounds_ = around(lo, hi);
-    vertex_normals_.assign(vertices_.size(), Vector::Zero());
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Vector> edges;
-    std::vector<Box3d> boxes;
-    for (const Triangle& t : triangles_) {
-        const std::uint32_t v[3] = {t.a, t.b, t.c};
-        const Vector n = (vertices_[t.b] - vertices_[t.a]).cross(vertices_[t.c] - vertices_[t.a]).stableNormalized();
-        face_normals_.push_back(n);
-        for (std::size_t k = 0; k < 3; ++k) {
-            const Vector e = (vertices_[v[(k + 1) % 3]] - vertices_[v[k]]).stableNormalized();
-            const Vector f = (vertices_[v[(k + 2) % 3]] - vertices_[v[k]]).stableNormalized();
-            vertex_normals_[v[k]] += std::acos(std::clamp(e.dot(f), -1.0, 1.0)) * n;
-            const auto key = std::minmax(v[(k + 1) % 3], v[(k + 2) % 3]);
-            const auto found = edges.try_emplace({key.first, key.second}, Vector::Zero()).first;
-            found->second += n;
-        }
-        const Vector low = vertices_[t.a].cwiseMin(vertices_[t.b]).cwiseMin(vertices_[t.c]);
-        const Vector high = vertices_[t.a].cwiseMax(vertices_[t.b]).cwiseMax(vertices_[t.c]);
-        boxes.push_back(around(low, high));
-    }
-    for (const Triangle& t : triangles_) {
-        const std::uint32_t v[3] = {t.a, t.b, t.c};
-        std::array<Vector, 3> n;
-        for (std::size_t k = 0; k < 3; ++k) {
-            const auto key = std::minmax(v[(k + 1) % 3], v[(k + 2) % 3]);
-            n[k] = edges[{key.first, key.second}];
-        }
-        edge_normals_.push_back(n);
-    }
-    faces_ = std::make_unique<HierarchicalHash<3, double>>();
-    faces_->build(boxes);
-}
-
 Shape::Distance Shape::distance(const Vector& x, double reach) const {
     switch (kind_) {
         case BodyShape::sphere: {
@@ -109,33 +63,7 @@ Shape::Distance Shape::distance(const Vector& x, double reach) const {
         case BodyShape::mesh:
             break;
     }
-    std::vector<std::uint32_t> near;
-    faces_->find(around(x - Vector::Constant(reach), x + Vector::Constant(reach)), near);
-    std::sort(near.begin(), near.end());
-    Distance best = {infinity, Vector::UnitX()};
-    for (const std::uint32_t f : near) {
-        const Triangle& t = triangles_[f];
-        const Closest c = closest_points(
-            ImpactKind::vertex_face, {plain(x), plain(vertices_[t.a]), plain(vertices_[t.b]), plain(vertices_[t.c])});
-        if (!(c.distance < std::abs(best.value))) continue;
-        Vector n = face_normals_[f];
-        int zeros = 0;
-        std::size_t zero = 0, full = 0;
-        for (std::size_t k = 0; k < 3; ++k) {
-            if (c.barycentric[k + 1] <= 0)
-                ++zeros, zero = k;
-            else
-                full = k;
-        }
-        if (zeros == 1) n = edge_normals_[f][zero];
-        if (zeros == 2) n = vertex_normals_[full == 0 ? t.a : full == 1 ? t.b : t.c];
-        const Vector away = x - vector(c.second);
-        const bool inside = away.dot(n) < 0;
-        Vector normal = n.stableNormalized();
-        if (c.distance > 1e-12) normal = away / (inside ? -c.distance : c.distance);
-        best = {inside ? -c.distance : c.distance, normal};
-    }
-    return best;
+    return mesh_distance(x, reach);
 }
 
 std::optional<Shape::Hit> Shape::entry(const Vector& a, const Vector& b) const {
@@ -173,26 +101,7 @@ std::optional<Shape::Hit> Shape::entry(const Vector& a, const Vector& b) const {
         case BodyShape::mesh:
             break;
     }
-    std::vector<std::uint32_t> near;
-    faces_->find(Segment<3, double>{plain(a), plain(b)}, near);
-    std::sort(near.begin(), near.end());
-    std::optional<Hit> first;
-    for (const std::uint32_t f : near) {
-        const Triangle& t = triangles_[f];
-        const Vector& n = face_normals_[f];
-        const double from = n.dot(a - vertices_[t.a]), to = n.dot(b - vertices_[t.a]);
-        if (!(from >= 0 && to < 0)) continue;
-        const double time = from / (from - to);
-        const Vector p = a + time * d;
-        // Inside with a margin, so that nothing slips between neighbours.
-        const double slack = 1e-7 * (vertices_[t.b] - vertices_[t.a]).norm() * (vertices_[t.c] - vertices_[t.a]).norm();
-        const Vector* v[3] = {&vertices_[t.a], &vertices_[t.b], &vertices_[t.c]};
-        bool inside = true;
-        for (std::size_t k = 0; k < 3; ++k)
-            inside = inside && (*v[(k + 1) % 3] - *v[k]).cross(p - *v[k]).dot(n) >= -slack;
-        if (inside && (!first || time < first->time)) first = Hit{time, n};
-    }
-    return first;
+    return mesh_entry(a, b);
 }
 
 std::vector<Vector> Shape::sample_surface(double spacing) const {

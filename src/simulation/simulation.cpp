@@ -43,7 +43,8 @@ void step(State& s, double end) {
     forces(s, true);
     dt = s.scene.stepping.kind == StepKind::fixed ? s.scene.stepping.fixed : courant_step(s);
     dt = cut(dt, end - s.time);
-    s.solids.accelerate(dt, vector(s.scene.gravity));
+    // By the same leap-frog as the particles, so that what they lose bodies gain.
+    s.solids.accelerate(0.5 * (s.last_step + dt), vector(s.scene.gravity));
     move(s, dt);
 }
 

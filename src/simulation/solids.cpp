@@ -6,6 +6,7 @@
 #include "base/parallel.hpp"
 #include "simulation/bodies.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -16,10 +17,14 @@ constexpr std::size_t chunk = 2048;
 
 }  // namespace
 
-void Solids::set_up(const Scene& scene, const Kernel& kernel, double calibration, Executor* executor) {
+void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, double calibration, Executor* executor) {
     dimension_ = scene.dimension;
     spacing_ = scene.spacing;
     executor_ = executor;
+    for (int k = 0; k < dimension_; ++k)
+        far_ = std::max({far_, 1e4 * std::abs(scene.domain.box.lo[k]), 1e4 * std::abs(scene.domain.box.hi[k])});
+    const bool any_mesh =
+        std::ranges::any_of(scene.bodies, [](const RigidBody& b) { return b.shape == BodyShape::mesh; });
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
         const RigidBody& b = scene.bodies[i];
         Body body = {.shape = Shape(b, scene.dimension),
@@ -29,14 +34,15 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double calibration
                      .friction = b.response.friction,
                      .samples = {},
                      .volumes = {},
+                     .points = {},
                      .before = {}};
         BodyPose pose = {b.position, b.orientation, b.velocity, b.angular_velocity};
         if (b.motion == BodyMotion::fixed) pose.velocity = pose.angular_velocity = {};
         if (b.motion == BodyMotion::dynamic) {
             const Shape::Mass m = body.shape.mass(b.density);
-            if (!(m.mass > 0))
-                throw Error(ErrorKind::bad_value, "expected a closed mesh with its triangles facing out",
-                            {.field = "/bodies/" + std::to_string(i) + "/triangles"});
+            if (!(m.mass > 0 && std::isfinite(1 / m.mass)))
+                throw Error(ErrorKind::bad_value, "expected a body with a mass, found none",
+                            {.field = "/bodies/" + std::to_string(i) + "/density"});
             body.inverse_mass = 1 / m.mass;
             body.centre = m.centre;
             body.inertia = m.inertia;
@@ -58,19 +64,15 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double calibration
                 body.volumes.push_back(static_cast<float>(1 / (calibration * sum)));
             }
         } else if (body.boundary == BoundaryKind::ghosts) {
-            body.samples = body.shape.sample_inside(scene.spacing, kernel.support());
+            body.samples = body.shape.sample_inside(scene.spacing, reach);
             body.volumes.assign(body.samples.size(), static_cast<float>(std::pow(scene.spacing, scene.dimension)));
         }
+        set_points(body, any_mesh);
         body.before = pose;
         poses.push_back(pose);
         bodies_.push_back(std::move(body));
     }
-    std::vector<Contact> contacts;
-    find_contacts(0, {}, contacts);
-    for (const Contact& c : contacts)
-        if (c.b != none && c.depth > 1e-3 * spacing_)
-            throw Error(ErrorKind::bad_value, "overlaps body " + std::to_string(std::min(c.a, c.b)),
-                        {.field = "/bodies/" + std::to_string(std::max(c.a, c.b))});
+    refuse_overlap();
     moved_ = true;
 }
 
@@ -102,19 +104,19 @@ void Solids::place_samples() {
     }
 }
 
-void Solids::find_near(std::span<const Vec3f> x, double support) {
+void Solids::find_near(std::span<const Vec3f> x, double reach) {
     if (bodies_.empty()) return;
     bool moving = moved_;
     for (const Body& b : bodies_) moving = moving || b.motion != BodyMotion::fixed;
     if (moving) {
         place_samples();
         std::vector<Box3d> boxes;
-        for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], support));
+        for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], reach));
         near_hash_.build(boxes);
         if (!samples_.empty()) {
             if (!sample_index_)
                 sample_index_.emplace(
-                    CellIndex<3, float>::Options{.radius = static_cast<float>(support), .executor = executor_});
+                    CellIndex<3, float>::Options{.radius = static_cast<float>(reach), .executor = executor_});
             sample_index_->build(sample_x_);
         }
         moved_ = false;
@@ -142,8 +144,8 @@ void Solids::find_near(std::span<const Vec3f> x, double support) {
                 }
                 const Quaterniond q = turn(poses[b]);
                 const Shape::Distance d =
-                    bodies_[b].shape.distance(q.conjugate() * (p - vector(poses[b].position)), support);
-                if (d.value < support) f.fields.push_back({d.value, plain(q * d.normal), b});
+                    bodies_[b].shape.distance(q.conjugate() * (p - vector(poses[b].position)), reach);
+                if (d.value < reach) f.fields.push_back({d.value, plain(q * d.normal), b});
             }
             if (sampled) f.particles.push_back(static_cast<std::uint32_t>(i));
             if (f.fields.size() > first) {

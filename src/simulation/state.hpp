@@ -119,6 +119,8 @@ struct State {
         }
         return d;
     }
+    /// How far the largest support reaches.
+    [[nodiscard]] double reach() const { return same_support ? support : double{largest_support}; }
     [[nodiscard]] float support_of(std::size_t i) const { return p.h.empty() ? static_cast<float>(support) : p.h[i]; }
 };
 

@@ -91,6 +91,7 @@ void check_body(const Scene& s, std::size_t i) {
         case BodyShape::mesh:
             if (s.dimension == 2) fail(at("bodies", i, "shape"), "a mesh needs three dimensions");
             mesh("/bodies/" + std::to_string(i), b.triangles, b.vertices, "vertices");
+            check_closed(b, "/bodies/" + std::to_string(i));
             break;
     }
     if (b.motion == BodyMotion::dynamic) positive(at("bodies", i, "density"), b.density);

@@ -16,16 +16,6 @@ namespace {
 
 using namespace quadrat;
 
-RigidBody cube_mesh(double edge) {
-    RigidBody b;
-    b.shape = BodyShape::mesh;
-    const double h = edge / 2;
-    for (int c = 0; c < 8; ++c) b.vertices.push_back({{c & 1 ? h : -h, c & 2 ? h : -h, c & 4 ? h : -h}});
-    b.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
-                   {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
-    return b;
-}
-
 // How far inside the body a point is; only for spheres and cubes that are not turned.
 double depth(const RigidBody& b, const BodyPose& pose, const Vec3f& x, double edge) {
     double q[3], r = 0, most = -1e9;
@@ -43,7 +33,7 @@ TEST(Bodies, NoParticleEntersABody) {
             Scene scene = test::small_dam(3, 0.02);
             scene.blocks[0].box = {{{0.06, 0.17, 0.0}}, {{0.34, 0.23, 0.12}}};
             scene.blocks[0].velocity = {{0, -3, 0}};
-            RigidBody b = cube_mesh(0.1);
+            RigidBody b = test::cube_mesh(0.1);
             b.shape = shape;
             b.radius = 0.055;
             b.size = {{0.1, 0.1, 0.1}};
@@ -112,7 +102,7 @@ TEST(Bodies, ComeToRestOnTheGroundAndOnEachOther) {
                             .motion = BodyMotion::dynamic,
                             .size = {{0.2, 0.2, 0.2}},
                             .position = {{0.2, 0.2, 0.3}}});
-    RigidBody mesh = cube_mesh(0.2);
+    RigidBody mesh = test::cube_mesh(0.2);
     mesh.motion = BodyMotion::dynamic;
     mesh.position = {{0.8, 0.8, 0.3}};
     scene.bodies.push_back(mesh);

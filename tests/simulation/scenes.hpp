@@ -40,6 +40,17 @@ inline Scene drop(int dimension, double radius, double spacing) {
     return s;
 }
 
+/// A cube made of triangles.
+inline RigidBody cube_mesh(double edge) {
+    RigidBody b;
+    b.shape = BodyShape::mesh;
+    const double h = edge / 2;
+    for (int c = 0; c < 8; ++c) b.vertices.push_back({{c & 1 ? h : -h, c & 2 ? h : -h, c & 4 ? h : -h}});
+    b.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                   {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    return b;
+}
+
 inline std::vector<std::byte> checkpoint(const Simulation& s) {
     std::vector<std::byte> bytes;
     s.save(bytes);

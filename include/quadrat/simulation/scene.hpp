@@ -128,7 +128,7 @@ struct RigidBody {
     double radius = 0.1;                               ///< sphere, metres
     Vec3d size = {{0.1, 0.1, 0.1}};                    ///< box: whole edges, metres
     Vec3d normal = {{0, 0, 1}};                        ///< plane: points to the fluid; passes through position
-    std::vector<Triangle> triangles = {};              ///< mesh: closed, counter-clockwise seen from outside
+    std::vector<Triangle> triangles = {};              ///< mesh: closed, all facing out or all in
     std::vector<Vec3d> vertices = {};                  ///< mesh, in the body's frame
     double density = 500;                              ///< kg / m^3, for dynamic bodies
     Vec3d position = {};                               ///< metres
