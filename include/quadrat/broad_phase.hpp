@@ -10,6 +10,7 @@
 #include <quadrat/cells/brute_force.hpp>
 #include <quadrat/cells/hierarchical_hash.hpp>
 #include <quadrat/cells/uniform_hash.hpp>
+#include <quadrat/error.hpp>
 #include <quadrat/geometry.hpp>
 #include <quadrat/id.hpp>
 

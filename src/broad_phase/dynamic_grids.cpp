@@ -32,7 +32,10 @@ std::size_t DynamicGrids<D, T>::cells() const {
 
 template <int D, class T>
 std::size_t DynamicGrids<D, T>::bytes() const {
-    return cells() * sizeof(std::uint32_t) + size_ * sizeof(Node);
+    std::size_t sum = node_.bytes() + levels_.capacity() * sizeof(Level);
+    for (const Level& level : levels_)
+        sum += (level.head.capacity() + level.members.capacity()) * sizeof(level.head[0]);
+    return sum;
 }
 
 template <int D, class T>

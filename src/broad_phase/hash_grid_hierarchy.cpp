@@ -30,15 +30,29 @@ Box<D, T> box_of(const Sphere<D, T>& sphere) {
 }
 
 template <int D, class T>
+Box<D, T> checked_box_of(const Sphere<D, T>& sphere, std::size_t index) {
+    if (!(sphere.radius >= 0 && sphere.radius < std::numeric_limits<T>::infinity()))
+        throw Error(ErrorKind::bad_value, "must be finite and not negative", {.index = index, .field = "radius"});
+    for (int k = 0; k < D; ++k)
+        if (!std::isfinite(sphere.center[k]))
+            throw Error(ErrorKind::bad_value, "must be finite", {.index = index, .field = "center"});
+    return box_of(sphere);
+}
+
+template <int D, class T>
 std::vector<Box<D, T>> boxes_of(std::span<const Sphere<D, T>> spheres) {
     std::vector<Box<D, T>> boxes(spheres.size());
-    for (std::size_t i = 0; i < spheres.size(); ++i) {
-        if (!(spheres[i].radius >= 0 && spheres[i].radius < std::numeric_limits<T>::infinity()))
-            throw Error(ErrorKind::bad_value, "must be finite and not negative", {.index = i, .field = "radius"});
-        cells::check_points<D, T>(std::span(&spheres[i].center, 1));
-        boxes[i] = box_of(spheres[i]);
-    }
+    for (std::size_t i = 0; i < spheres.size(); ++i) boxes[i] = checked_box_of(spheres[i], i);
     return boxes;
+}
+
+[[noreturn]] void throw_mixed(const char* field) {
+    throw Error(ErrorKind::bad_shape, "spheres and boxes cannot be mixed in one structure", {.field = field});
+}
+
+template <class V>
+std::size_t held(const V& vector) {
+    return vector.capacity() * sizeof(typename V::value_type);
 }
 
 // A grid of one cell: everything is tested against everything (HHG 3.7).
@@ -143,6 +157,7 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     grid_count = shapes.size();
     if (grids.size() < grid_count) grids.resize(grid_count);
     filters.resize(filters.empty() ? 0 : slot_count, {Filter{}.group, Filter{}.mask});
+    grids_filtered = !filters.empty();
     const auto* filter_rows = filters.empty() ? nullptr : reinterpret_cast<const std::uint32_t(*)[2]>(filters.data());
     sorted = 0;
     for (std::size_t c = 0; c < grid_count; ++c) {
@@ -155,11 +170,11 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     place.resize(slot_count, Place::sorted);
     stale = 0;
     loose.clear();
-    loose.reserve_slots(slot_count);
     unbounded.clear();
     unbounded_at.clear();
     for (const Rest& r : rest) {
         for (const std::uint32_t i : r.misfits) {
+            loose.reserve_slots(slot_count);
             loose.insert(slot_of(i), boxes[i]);
             place[slot_of(i)] = Place::loose;
         }
@@ -206,15 +221,16 @@ std::uint32_t HashGridHierarchy<D, T>::Impl::new_slot() {
     cells::check_count(place.size() + 1);
     const auto slot = static_cast<std::uint32_t>(place.size());
     place.push_back(Place::free);
-    generation.push_back(1);
+    if (generation.size() < place.size()) generation.push_back(1);
     if (!filters.empty()) filters.push_back({Filter{}.group, Filter{}.mask});
-    loose.reserve_slots(place.size());
+    if (!spheres.empty()) spheres.push_back({});
     return slot;
 }
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::put(std::uint32_t slot, const BoxT& box) {
     if (broad_phase::regular(box)) {
+        loose.reserve_slots(place.size());
         loose.insert(slot, box);
         place[slot] = Place::loose;
     } else {
@@ -257,6 +273,43 @@ void HashGridHierarchy<D, T>::Impl::maybe_rebuild() {
     reload(gather(alive));
 }
 
+// Records of what is gone are searched too: when they are more than what is left, that is sorted by itself, in memory
+// of its own size. At least as many objects have gone since as are sorted now, so the price per object is constant.
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::maybe_shrink() {
+    if (alive == 0) {
+        grid_count = sorted = stale = 0;
+    } else if (stale > alive + loose_allowance) {
+        const Gathered all = gather(alive);
+        grids.clear();
+        partition = {};
+        reload(all);
+    }
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::trim_slots(std::span<const BoxT> boxes) {
+    std::size_t used = place.size();
+    while (used != 0 && place[used - 1] == Place::free) --used;
+    if (used == place.size()) return;
+    cells::check_boxes(boxes, options.executor);
+    place.resize(used);
+    if (!filters.empty()) filters.resize(used);
+    if (!spheres.empty()) spheres.resize(used);
+    std::erase_if(free_slots, [&](std::uint32_t slot) { return slot >= used; });
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::expect_boxes() {
+    if (!spheres.empty() && alive != 0) throw_mixed("boxes");
+    spheres.clear();
+}
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::expect_spheres() {
+    if (spheres.empty() && alive != 0) throw_mixed("spheres");
+    spheres.resize(place.size());
+}
+
 template <int D, class T>
 std::uint32_t HashGridHierarchy<D, T>::Impl::checked(Id id) const {
     if (id.slot >= place.size() || id.generation != generation[id.slot] || place[id.slot] == Place::free)
@@ -269,9 +322,10 @@ HashGridHierarchy<D, T>::HashGridHierarchy(const Options& options) : impl_(std::
     const auto bad = [](const char* field, const char* why) {
         throw Error(ErrorKind::bad_value, why, {.field = field});
     };
-    if (!(options.factor > 1 && options.factor <= 1e6)) bad("factor", "must be above 1");
+    if (!(options.factor >= 1.01 && options.factor <= 1e6)) bad("factor", "must be 1.01 to 1e6");
     if (options.initial_cells < 1 || options.initial_cells > 256) bad("initial_cells", "must be 1 to 256");
-    if (options.cells_per_object < 1) bad("cells_per_object", "must be at least 1");
+    if (options.min_cells > 256) bad("min_cells", "must be at most 256");
+    if (options.cells_per_object < 1 || options.cells_per_object > 256) bad("cells_per_object", "must be 1 to 256");
 }
 template <int D, class T>
 HashGridHierarchy<D, T>::~HashGridHierarchy() = default;
@@ -281,23 +335,30 @@ template <int D, class T>
 HashGridHierarchy<D, T>& HashGridHierarchy<D, T>::operator=(HashGridHierarchy&&) noexcept = default;
 
 template <int D, class T>
+Id HashGridHierarchy<D, T>::Impl::insert_box(const BoxT& box, Filter filter) {
+    const std::uint32_t slot = new_slot();
+    if (filter != Filter{} || !filters.empty()) {
+        filters.resize(place.size(), {Filter{}.group, Filter{}.mask});
+        filters[slot] = {filter.group, filter.mask};
+    }
+    put(slot, box);
+    ++alive;
+    maybe_rebuild();
+    return {slot, generation[slot]};
+}
+
+template <int D, class T>
 Id HashGridHierarchy<D, T>::insert(const Box<D, T>& box, Filter filter) {
     Impl& s = *impl_;
+    s.expect_boxes();
     cells::check_box(box, s.place.size());
-    const std::uint32_t slot = s.new_slot();
-    if (filter.group != Filter{}.group || filter.mask != Filter{}.mask || !s.filters.empty()) {
-        s.filters.resize(s.place.size(), {Filter{}.group, Filter{}.mask});
-        s.filters[slot] = {filter.group, filter.mask};
-    }
-    s.put(slot, box);
-    ++s.alive;
-    s.maybe_rebuild();
-    return {slot, s.generation[slot]};
+    return s.insert_box(box, filter);
 }
 
 template <int D, class T>
 Id HashGridHierarchy<D, T>::insert(const HalfSpace<D, T>& half_space, Filter filter) {
     Impl& s = *impl_;
+    s.expect_boxes();
     bool zero = true;
     for (int k = 0; k < D; ++k) {
         if (!std::isfinite(half_space.normal[k]))
@@ -311,49 +372,58 @@ Id HashGridHierarchy<D, T>::insert(const HalfSpace<D, T>& half_space, Filter fil
         everything.lo[k] = -std::numeric_limits<T>::infinity();
         everything.hi[k] = std::numeric_limits<T>::infinity();
     }
-    const Id id = insert(everything, filter);
+    const Id id = s.insert_box(everything, filter);
     s.unbounded[s.unbounded_at[id.slot]].half_space = half_space;
     return id;
 }
 
 template <int D, class T>
-std::uint32_t HashGridHierarchy<D, T>::insert(std::span<const Box<D, T>> boxes) {
+Id HashGridHierarchy<D, T>::insert(const Sphere<D, T>& sphere, Filter filter) {
     Impl& s = *impl_;
-    const std::size_t before = s.place.size();
+    s.expect_spheres();
+    const Box<D, T> box = checked_box_of(sphere, s.place.size());
+    const Id id = s.insert_box(box, filter);
+    s.spheres.resize(s.place.size());
+    s.spheres[id.slot] = sphere;
+    return id;
+}
+
+template <int D, class T>
+std::uint32_t HashGridHierarchy<D, T>::Impl::insert_boxes(std::span<const BoxT> boxes) {
+    trim_slots(boxes);
+    const std::size_t before = place.size();
     cells::check_count(before + boxes.size());
-    if (s.options.update != UpdateStrategy::sorted) {
+    if (options.update != UpdateStrategy::sorted) {
         cells::check_boxes(boxes);
-        for (const Box<D, T>& box : boxes) {
-            const auto slot = static_cast<std::uint32_t>(s.place.size());
-            s.place.push_back(Impl::Place::free);
-            s.generation.push_back(1);
-            s.loose.reserve_slots(s.place.size());
-            s.put(slot, box);
-        }
-        s.alive += boxes.size();
-        return static_cast<std::uint32_t>(before);
-    }
-    if (before == 0) {
-        s.load(boxes, {});
+        if (!filters.empty()) filters.resize(before + boxes.size(), {Filter{}.group, Filter{}.mask});
+        place.resize(before + boxes.size(), Place::free);
+        for (std::size_t i = 0; i < boxes.size(); ++i) put(static_cast<std::uint32_t>(before + i), boxes[i]);
+    } else if (before == 0) {
+        load(boxes, {});
     } else {
-        cells::check_boxes(boxes, s.options.executor);
-        typename Impl::Gathered all = s.gather(s.alive + boxes.size());
+        cells::check_boxes(boxes, options.executor);
+        Gathered all = gather(alive + boxes.size());
         all.boxes.insert(all.boxes.end(), boxes.begin(), boxes.end());
         for (std::size_t i = 0; i < boxes.size(); ++i) all.slots.push_back(static_cast<std::uint32_t>(before + i));
-        s.place.resize(before + boxes.size(), Impl::Place::sorted);
-        s.reload(all);
+        place.resize(before + boxes.size(), Place::sorted);
+        reload(all);
     }
-    s.generation.resize(s.place.size(), 1);
-    s.alive += boxes.size();
+    generation.resize(std::max(generation.size(), place.size()), 1);
+    alive += boxes.size();
     return static_cast<std::uint32_t>(before);
+}
+
+template <int D, class T>
+std::uint32_t HashGridHierarchy<D, T>::insert(std::span<const Box<D, T>> boxes) {
+    impl_->expect_boxes();
+    return impl_->insert_boxes(boxes);
 }
 
 template <int D, class T>
 std::uint32_t HashGridHierarchy<D, T>::insert(std::span<const Sphere<D, T>> spheres) {
     Impl& s = *impl_;
-    if (s.spheres.size() != s.place.size())
-        throw Error(ErrorKind::bad_shape, "spheres and boxes cannot be mixed in one structure", {.field = "spheres"});
-    const std::uint32_t first = insert(std::span<const Box<D, T>>(boxes_of(spheres)));
+    s.expect_spheres();
+    const std::uint32_t first = s.insert_boxes(boxes_of(spheres));
     s.spheres.insert(s.spheres.end(), spheres.begin(), spheres.end());
     return first;
 }
@@ -366,60 +436,88 @@ void HashGridHierarchy<D, T>::erase(Id id) {
     ++s.generation[slot];
     s.free_slots.push_back(slot);
     --s.alive;
+    s.maybe_shrink();
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::move_box(std::uint32_t slot, const BoxT& box) {
+    if (place[slot] == Place::loose && broad_phase::regular(box)) {
+        loose.move(slot, box);
+        return;
+    }
+    take(slot);
+    put(slot, box);
+    maybe_rebuild();
 }
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::move(Id id, const Box<D, T>& box) {
     Impl& s = *impl_;
     const std::uint32_t slot = s.checked(id);
+    s.expect_boxes();
     cells::check_box(box, slot);
-    if (s.place[slot] == Impl::Place::loose && broad_phase::regular(box)) {
-        s.loose.move(slot, box);
+    s.move_box(slot, box);
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::move(Id id, const Sphere<D, T>& sphere) {
+    Impl& s = *impl_;
+    const std::uint32_t slot = s.checked(id);
+    s.expect_spheres();
+    s.move_box(slot, checked_box_of(sphere, slot));
+    s.spheres[slot] = sphere;
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::update_boxes(std::span<const BoxT> boxes) {
+    cells::check_slots(boxes.size(), place.size());
+    std::vector<Unbounded> keep;
+    for (const Unbounded& u : unbounded)
+        if (u.half_space) keep.push_back(u);
+    if (options.update == UpdateStrategy::sorted) {
+        if (free_slots.empty() && keep.empty()) return load(boxes, {});
+        std::vector<Place> places(place);
+        for (const Unbounded& u : keep) places[u.slot] = Place::free;  // passed over
+        load(boxes, places);
+        for (const Unbounded& u : keep) {
+            place[u.slot] = Place::unbounded;
+            unbounded_at[u.slot] = unbounded.size();
+            unbounded.push_back(u);
+        }
         return;
     }
-    s.take(slot);
-    s.put(slot, box);
-    s.maybe_rebuild();
+    const auto for_each_box = [&](auto&& visit) {
+        for (std::uint32_t i = 0; i < boxes.size(); ++i)
+            if (place[i] != Place::free && !is_half_space(i)) visit(i);
+    };
+    for_each_box([&](std::uint32_t i) { cells::check_box(boxes[i], i); });
+    if (options.update == UpdateStrategy::individual) {
+        for_each_box([&](std::uint32_t i) { move_box(i, boxes[i]); });
+        return;
+    }
+    loose.clear();
+    unbounded.swap(keep);
+    unbounded_at.clear();
+    for (std::size_t k = 0; k < unbounded.size(); ++k) unbounded_at[unbounded[k].slot] = k;
+    for (std::uint32_t i = 0; i < boxes.size(); ++i)
+        if (place[i] != Place::free && !unbounded_at.contains(i)) put(i, boxes[i]);
 }
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::update(std::span<const Box<D, T>> boxes) {
-    Impl& s = *impl_;
-    cells::check_slots(boxes.size(), s.place.size());
-    if (s.options.update == UpdateStrategy::sorted) {
-        std::vector<typename Impl::Unbounded> keep;
-        for (const auto& u : s.unbounded)
-            if (u.half_space) keep.push_back(u);
-        if (s.free_slots.empty())
-            s.load(boxes, {});
-        else
-            s.load(boxes, std::vector(s.place));
-        for (const auto& u : keep) {
-            if (s.place[u.slot] != Impl::Place::unbounded) continue;
-            s.unbounded[s.unbounded_at[u.slot]] = u;
-        }
-        return;
-    }
-    for (std::size_t i = 0; i < boxes.size(); ++i)
-        if (s.place[i] != Impl::Place::free) cells::check_box(boxes[i], i);
-    if (s.options.update == UpdateStrategy::reinsert) {
-        s.loose.clear();
-        s.unbounded.clear();
-        s.unbounded_at.clear();
-        for (std::uint32_t i = 0; i < boxes.size(); ++i)
-            if (s.place[i] != Impl::Place::free) s.put(i, boxes[i]);
-    } else {
-        for (std::uint32_t i = 0; i < boxes.size(); ++i)
-            if (s.place[i] != Impl::Place::free) move({i, s.generation[i]}, boxes[i]);
-    }
+    impl_->expect_boxes();
+    impl_->update_boxes(boxes);
 }
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::update(std::span<const Sphere<D, T>> spheres) {
     Impl& s = *impl_;
-    if (s.spheres.size() != s.place.size())
-        throw Error(ErrorKind::bad_shape, "spheres and boxes cannot be mixed in one structure", {.field = "spheres"});
-    update(std::span<const Box<D, T>>(boxes_of(spheres)));
+    s.expect_spheres();
+    cells::check_slots(spheres.size(), s.place.size());
+    std::vector<Box<D, T>> boxes(spheres.size());
+    for (std::size_t i = 0; i < spheres.size(); ++i)
+        if (s.place[i] != Impl::Place::free) boxes[i] = checked_box_of(spheres[i], i);
+    s.update_boxes(boxes);
     s.spheres.assign(spheres.begin(), spheres.end());
 }
 
@@ -429,6 +527,7 @@ void HashGridHierarchy<D, T>::set_filter(Id id, Filter filter) {
     const std::uint32_t slot = s.checked(id);
     s.filters.resize(s.place.size(), {Filter{}.group, Filter{}.mask});
     s.filters[slot] = {filter.group, filter.mask};
+    if (s.place[slot] == Impl::Place::sorted) s.grids_filtered = false;
 }
 
 template <int D, class T>
@@ -458,10 +557,19 @@ Id HashGridHierarchy<D, T>::id(std::uint32_t slot) const {
 template <int D, class T>
 BroadPhaseStats HashGridHierarchy<D, T>::stats() const {
     const Impl& s = *impl_;
-    BroadPhaseStats stats{s.tests.load(), s.grid_count, s.loose.size(), s.unbounded.size(), 0};
-    stats.bytes = s.partition.bytes() + s.loose.bytes() + s.place.size() * 5;
-    for (const auto& grid : s.grids) stats.bytes += grid.bytes();
-    return stats;
+    return {s.tests.load(), s.grid_count, s.loose.size(), s.unbounded.size(), s.bytes()};
+}
+
+template <int D, class T>
+std::size_t HashGridHierarchy<D, T>::Impl::bytes() const {
+    std::size_t sum = partition.bytes() + loose.bytes() + held(generation) + held(place) + held(free_slots) +
+                      held(filters) + held(spheres) + held(grids) + held(unbounded) +
+                      unbounded_at.size() * (sizeof(*unbounded_at.begin()) + 2 * sizeof(void*)) +
+                      unbounded_at.bucket_count() * sizeof(void*) + sizeof(*this);
+    for (const auto& grid : grids) sum += grid.bytes();
+    const std::lock_guard lock(scratch_mutex);
+    for (const auto& part : scratch) sum += held(part);
+    return sum + held(scratch);
 }
 
 template class HashGridHierarchy<2, float>;

@@ -33,8 +33,8 @@ struct HashGridHierarchy<D, T>::Impl {
     explicit Impl(const Options& o) : options(o), loose(o) {}
 
     Options options;
-    std::vector<std::uint32_t> generation;
-    std::vector<Place> place;
+    std::vector<std::uint32_t> generation;  // of every slot there ever was: old ids stay stale
+    std::vector<Place> place;               // of every slot there is
     std::vector<std::uint32_t> free_slots;
     std::vector<std::array<std::uint32_t, 2>> filters;  // empty, or one per slot
     std::vector<Sphere<D, T>> spheres;                  // empty, or one per slot
@@ -42,8 +42,9 @@ struct HashGridHierarchy<D, T>::Impl {
 
     std::vector<broad_phase::SortedGrid<D, T>> grids;  // smallest boxes first
     std::size_t grid_count = 0;
-    std::size_t sorted = 0;  // records in the grids
-    std::size_t stale = 0;   // of them, records that no longer count
+    std::size_t sorted = 0;       // records in the grids
+    std::size_t stale = 0;        // of them, records that no longer count
+    bool grids_filtered = false;  // the records carry the filters of their slots as they are now
     broad_phase::SlabPartition<D, T> partition;
 
     broad_phase::DynamicGrids<D, T> loose;
@@ -69,7 +70,21 @@ struct HashGridHierarchy<D, T>::Impl {
     void put(std::uint32_t slot, const BoxT& box);
     void take(std::uint32_t slot);
     void maybe_rebuild();
+    void maybe_shrink();
+    /// Forgets the free slots behind the last used one; `boxes` are what will be inserted, checked first.
+    void trim_slots(std::span<const BoxT> boxes);
     [[nodiscard]] std::uint32_t checked(Id id) const;
+    /// A set without objects may become either; otherwise spheres and boxes are not mixed.
+    void expect_boxes();
+    void expect_spheres();
+    Id insert_box(const BoxT& box, Filter filter);
+    std::uint32_t insert_boxes(std::span<const BoxT> boxes);
+    void move_box(std::uint32_t slot, const BoxT& box);
+    void update_boxes(std::span<const BoxT> boxes);
+    [[nodiscard]] bool is_half_space(std::uint32_t slot) const {
+        return place[slot] == Place::unbounded && unbounded[unbounded_at.at(slot)].half_space.has_value();
+    }
+    [[nodiscard]] std::size_t bytes() const;
 
     // hash_grid_pairs.cpp
     struct Job {
@@ -86,6 +101,12 @@ struct HashGridHierarchy<D, T>::Impl {
     /// Appends (slot of s, slot of t) for the overlapping pairs of their sorted grids. Filters hold if both have some.
     static std::uint64_t pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out);
     [[nodiscard]] bool may_meet(std::uint32_t a, std::uint32_t b) const;
+    /// A grid as the search for pairs sees it: filters that have changed since are left to may_meet.
+    [[nodiscard]] broad_phase::GridView<D, T> view(std::size_t grid) const {
+        broad_phase::GridView<D, T> v = grids[grid].view();
+        if (!grids_filtered) v.filter = {};
+        return v;
+    }
 
     /// Calls visit(slot, box) for every object that overlaps `box`, wherever it is kept. `found` is scratch.
     /// Returns the number of tests.

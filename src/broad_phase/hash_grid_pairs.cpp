@@ -5,6 +5,7 @@
 #include "broad_phase/fine_kernel.hpp"
 
 #include "base/parallel.hpp"
+#include "cells/predicate.hpp"
 #include "cells/validate.hpp"
 
 #include <quadrat/error.hpp>
@@ -23,13 +24,15 @@ constexpr std::size_t sorted_loose_from = 256;
 
 template <int D, class T>
 bool spheres_overlap(const Sphere<D, T>& a, const Sphere<D, T>& b) {
-    T d_sq = 0;
-    for (int k = 0; k < D; ++k) {
-        const T d = a.center[k] - b.center[k];
-        d_sq += d * d;
-    }
     const T reach = a.radius + b.radius;
-    return d_sq <= reach * reach;
+    if (reach == 0) return a.center == b.center;
+    if (reach < std::numeric_limits<T>::infinity()) return cells::NearTest<T>(reach)(a.center, b.center);
+    const auto halved = [](const Sphere<D, T>& s) {
+        Sphere<D, T> half{s.center, s.radius / 2};
+        for (int k = 0; k < D; ++k) half.center[k] /= 2;
+        return half;
+    };
+    return spheres_overlap(halved(a), halved(b));
 }
 
 }  // namespace
@@ -78,22 +81,24 @@ template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::run(const Job& job, broad_phase::PairBuffer& out) const {
     const std::size_t before = out.size();
     if (job.home == job.grid) {
-        const auto view = grids[job.home].view();
+        const auto view = this->view(job.home);
         const auto begin = static_cast<std::uint32_t>(job.begin), end = static_cast<std::uint32_t>(job.end);
         tests += view.fine ? broad_phase::fine_pairs_within(view, begin, end, out)
                            : broad_phase::pairs_within(view, begin, end, out);
     } else
-        tests +=
-            broad_phase::pairs_between(grids[job.home].view(), job.begin, job.end, grids[job.grid].view(), true, out);
+        tests += broad_phase::pairs_between(view(job.home), job.begin, job.end, view(job.grid), true, out);
     drop_false_pairs(out, before);
 }
 
-// Removes pairs of records that were edited since they were sorted, and pairs of spheres that do not meet.
+// Removes pairs of records that were edited since they were sorted, pairs whose filters have changed since, and pairs
+// of spheres that do not meet.
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::drop_false_pairs(broad_phase::PairBuffer& pairs, std::size_t from) const {
-    if (stale == 0 && spheres.empty()) return;
+    const bool filter = !filters.empty() && !grids_filtered;
+    if (stale == 0 && spheres.empty() && !filter) return;
     const auto wrong = [&](const Pair& p) {
         if (stale != 0 && (place[p.first] != Place::sorted || place[p.second] != Place::sorted)) return true;
+        if (filter && !may_meet(p.first, p.second)) return true;
         return !spheres.empty() && !spheres_overlap(spheres[p.first], spheres[p.second]);
     };
     pairs.set_end(std::remove_if(pairs.data() + from, pairs.data() + pairs.size(), wrong));
@@ -186,7 +191,7 @@ std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const
     for (std::size_t g = 0; g < s.grid_count; ++g)
         for (std::size_t h = 0; h < t.grid_count; ++h) {
             const std::size_t before = out.size();
-            const auto u = s.grids[g].view(), v = t.grids[h].view();
+            const auto u = s.view(g), v = t.view(h);
             // The grid with more cells has the smaller boxes or the more of them: those look for the others, unless
             // they are far more.
             const bool forward = u.size < v.size / 8 || (u.shape.cells() >= v.shape.cells() && v.size >= u.size / 8);
@@ -304,7 +309,8 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
         const Filter p = filter_of(s, i), q = filter_of(t, j);
         return (p.group & q.mask) != 0 && (q.group & p.mask) != 0;
     };
-    if (s.filters.empty() != t.filters.empty())  // the vector loop tests filters only where both sides have some
+    const bool any_filter = !s.filters.empty() || !t.filters.empty();
+    if (any_filter && !(s.grids_filtered && t.grids_filtered))  // the vector loop tests them where both sides have some
         std::erase_if(out, [&](const Pair& p) { return !may_meet(p.first, p.second); });
     const auto add = [&](std::uint32_t i, std::uint32_t j) {
         if (may_meet(i, j)) out.push_back({i, j});

@@ -3,6 +3,7 @@
 #include "broad_phase/hash_grid_impl.hpp"
 
 #include "broad_phase/query_tests.hpp"
+#include "cells/segment_test.hpp"
 #include "cells/validate.hpp"
 
 #include <quadrat/error.hpp>
@@ -21,25 +22,41 @@ void check_ray(const Ray<D, T>& ray) {
     if (!(ray.length >= 0)) throw Error(ErrorKind::bad_value, "must not be negative", {.field = "length"});
 }
 
-template <int D, class T>
-Ray<D, T> as_ray(const Segment<D, T>& segment) {
-    Ray<D, T> ray{segment.a, {}, T{1}};
-    for (int k = 0; k < D; ++k) ray.direction[k] = segment.b[k] - segment.a[k];
-    return ray;
-}
-
-// How many pieces a path is asked for in, so that the box of a piece stays narrow: about four cells of the finest grid
-// each.
-template <int D, class T, class State>
-int piece_count(const State& s, const Ray<D, T>& ray, double length) {
+// How many pieces a path of that extent per axis is asked for in, so that the box of a piece stays narrow: about four
+// cells of the finest grid each.
+template <int D, class State>
+int piece_count(const State& s, const double (&extent)[D]) {
     double pieces = 1;
     for (std::size_t g = 0; g < s.grid_count; ++g) {
         const auto shape = s.grids[g].view().shape;
         for (int k = 0; k < D; ++k)
-            pieces = std::max(pieces, std::abs(double(ray.direction[k])) * length * double(shape.axis[k].inverse) /
-                                          (4.0 * shape.axis[k].reach));
+            pieces = std::max(pieces, extent[k] * double(shape.axis[k].inverse) / (4.0 * shape.axis[k].reach));
     }
     return pieces < max_pieces ? static_cast<int>(std::ceil(pieces)) : max_pieces;
+}
+
+template <int D, class T, class State>
+int piece_count(const State& s, const Ray<D, T>& ray) {
+    double extent[D];
+    for (int k = 0; k < D; ++k) extent[k] = std::abs(double(ray.direction[k])) * double(ray.length);
+    return piece_count(s, extent);
+}
+
+// Asks for what may meet a path: piece_box(from, to) is the box of the part between two shares of it, offer(slot, box)
+// takes what is found, some of it more than once.
+template <int D, class T, class State, class PieceBox, class Offer>
+void search_path(const State& s, int pieces, PieceBox&& piece_box, Offer&& offer) {
+    thread_local base::Array<std::uint32_t> found;
+    for (int p = 0; p < pieces; ++p) {
+        const Box<D, T> box = piece_box(p, pieces);
+        s.for_each_sorted_overlap(box, found, offer);
+        s.loose.for_each_overlap(box, [&](std::uint32_t slot) { offer(slot, s.loose.box(slot)); });
+    }
+}
+
+void make_unique(std::vector<std::uint32_t>& slots) {
+    std::sort(slots.begin(), slots.end());
+    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
 }
 
 // Half-spaces have no box of their own: where the path enters them is a matter of its two ends.
@@ -95,14 +112,40 @@ void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::
     }
     const double radius_sq = double(sphere.radius) * double(sphere.radius);
     thread_local base::Array<std::uint32_t> found;
-    impl_->for_each_overlap(box, found, [&](std::uint32_t slot, const Box<D, T>& b) {
+    const Impl& s = *impl_;
+    const auto test = [&](std::uint32_t slot, const Box<D, T>& b) {
         if (broad_phase::distance_sq(sphere.center, b) <= radius_sq) out.push_back(slot);
-    });
+    };
+    s.for_each_sorted_overlap(box, found, test);
+    s.loose.for_each_overlap(box, [&](std::uint32_t slot) { test(slot, s.loose.box(slot)); });
+    for (const auto& u : s.unbounded) {
+        if (!u.half_space)
+            test(u.slot, u.box);
+        else if (broad_phase::distance(sphere.center, *u.half_space) <= double(sphere.radius))
+            out.push_back(u.slot);
+    }
 }
 
+// The predicate is that of the other structures: the end points count as they were given, never as a + (b - a).
 template <int D, class T>
 void HashGridHierarchy<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
-    find(as_ray(segment), out);
+    cells::check_points<D, T>(std::span(&segment.a, 1));
+    cells::check_points<D, T>(std::span(&segment.b, 1));
+    const Impl& s = *impl_;
+    out.clear();
+    double extent[D];
+    for (int k = 0; k < D; ++k) extent[k] = std::abs(double(segment.b[k]) - double(segment.a[k]));
+    const int pieces = piece_count(s, extent);
+    search_path<D, T>(
+        s, pieces,
+        [&](int p, int n) { return n == 1 ? cells::bounds(segment) : broad_phase::piece_box(segment, p, n); },
+        [&](std::uint32_t slot, const Box<D, T>& box) {
+            if (cells::meets(segment, box)) out.push_back(slot);
+        });
+    for (const auto& u : s.unbounded)
+        if (u.half_space ? broad_phase::meets(segment, *u.half_space) : cells::meets(segment, u.box))
+            out.push_back(u.slot);
+    if (pieces > 1) make_unique(out);
 }
 
 template <int D, class T>
@@ -110,26 +153,16 @@ void HashGridHierarchy<D, T>::find(const Ray<D, T>& ray, std::vector<std::uint32
     check_ray(ray);
     const Impl& s = *impl_;
     out.clear();
-    const int pieces = piece_count(s, ray, ray.length);
-    thread_local base::Array<std::uint32_t> found;
-    for (int p = 0; p < pieces; ++p) {
-        // An endless ray ends in infinity: 0 * infinity is no number.
-        const double from = p == 0 ? 0 : double(ray.length) * p / pieces;
-        const double to = p + 1 == pieces ? double(ray.length) : double(ray.length) * (p + 1) / pieces;
-        const Box<D, T> box = broad_phase::path_box(ray, from, to);
-        const auto add = [&](std::uint32_t slot, const Box<D, T>& b) {
-            if (broad_phase::entry(ray, b)) out.push_back(slot);
-        };
-        s.for_each_sorted_overlap(box, found, add);
-        s.loose.for_each_overlap(box, [&](std::uint32_t slot) { add(slot, s.loose.box(slot)); });
-    }
+    const int pieces = piece_count(s, ray);
+    search_path<D, T>(
+        s, pieces, [&](int p, int n) { return broad_phase::piece_box(ray, p, n); },
+        [&](std::uint32_t slot, const Box<D, T>& box) {
+            if (broad_phase::entry(ray, box)) out.push_back(slot);
+        });
     for (const auto& u : s.unbounded)
         if (u.half_space ? entry(ray, *u.half_space).has_value() : broad_phase::entry(ray, u.box).has_value())
             out.push_back(u.slot);
-    if (pieces > 1) {
-        std::sort(out.begin(), out.end());
-        out.erase(std::unique(out.begin(), out.end()), out.end());
-    }
+    if (pieces > 1) make_unique(out);
 }
 
 template <int D, class T>
@@ -148,13 +181,11 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::cl
         offer(u.slot, u.half_space ? entry(ray, *u.half_space) : broad_phase::entry(ray, u.box));
     // Pieces end once a hit lies before them.
     const bool endless = !(ray.length < std::numeric_limits<T>::infinity());
-    const int pieces = endless ? 1 : piece_count(s, ray, ray.length);
+    const int pieces = endless ? 1 : piece_count(s, ray);
     thread_local base::Array<std::uint32_t> found;
     for (int p = 0; p < pieces; ++p) {
-        const double from = p == 0 ? 0 : double(ray.length) * p / pieces;
-        const double to = p + 1 == pieces ? double(ray.length) : double(ray.length) * (p + 1) / pieces;
-        if (best && best_at < from) break;
-        const Box<D, T> box = broad_phase::path_box(ray, from, to);
+        if (best && best_at < broad_phase::piece_begin(ray, p, pieces)) break;
+        const Box<D, T> box = broad_phase::piece_box(ray, p, pieces);
         const auto test = [&](std::uint32_t slot, const Box<D, T>& b) { offer(slot, broad_phase::entry(ray, b)); };
         s.for_each_sorted_overlap(box, found, test);
         s.loose.for_each_overlap(box, [&](std::uint32_t slot) { test(slot, s.loose.box(slot)); });
@@ -180,13 +211,8 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
             offer(u.slot, broad_phase::distance_sq(point, u.box));
             continue;
         }
-        double dot = 0, norm_sq = 0;
-        for (int k = 0; k < D; ++k) {
-            dot += double(u.half_space->normal[k]) * double(point[k]);
-            norm_sq += double(u.half_space->normal[k]) * double(u.half_space->normal[k]);
-        }
-        const double excess = std::max(0.0, dot - double(u.half_space->offset));
-        offer(u.slot, excess * excess / norm_sq);
+        const double away = broad_phase::distance(point, *u.half_space);
+        offer(u.slot, away * away);
     }
     // Boxes around the point, doubling, until nothing outside can be nearer.
     double reach = 0;

@@ -5,8 +5,8 @@
 #include <quadrat/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <string>
 
 namespace quadrat {
 namespace {
@@ -42,6 +42,10 @@ void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const V
     cells::check_slots(boxes.size(), placed_.size());
     if (!velocities.empty() && velocities.size() != boxes.size())
         throw Error(ErrorKind::bad_shape, "expected one velocity per box", {.field = "velocities"});
+    for (std::size_t i = 0; i < velocities.size(); ++i)
+        for (int k = 0; k < D; ++k)
+            if (std::isnan(velocities[i][k]))
+                throw Error(ErrorKind::bad_value, "NaN", {.index = i, .field = "velocities"});
     find_leavers(boxes);
     for (const std::uint32_t i : leavers_) cells::check_box(boxes[i], i);
     for (std::size_t i = 0; i < boxes.size(); ++i) placed_[place_[i]] = boxes[i];
@@ -91,9 +95,11 @@ void KeptPairs<D, T>::fatten(std::size_t i, std::span<const Vec<D, T>> velocitie
     T shortest = box.hi[0] - box.lo[0];
     for (int k = 1; k < D; ++k) shortest = std::min(shortest, box.hi[k] - box.lo[k]);
     T margin = T(options_.least);
-    if (shortest < std::numeric_limits<T>::infinity()) margin = std::max(margin, T(options_.margin) * shortest);
+    const bool swept = !velocities.empty() && T(options_.horizon) > 0;
+    if (shortest > 0 && shortest < std::numeric_limits<T>::infinity())
+        margin = std::max(margin, T(options_.margin) * shortest);
     for (int k = 0; k < D; ++k) {
-        const T ahead = velocities.empty() ? T{0} : T(options_.horizon) * velocities[i][k];
+        const T ahead = swept && velocities[i][k] != 0 ? T(options_.horizon) * velocities[i][k] : T{0};
         fat_[i].lo[k] = box.lo[k] - margin + std::min(ahead, T{0});
         fat_[i].hi[k] = box.hi[k] + margin + std::max(ahead, T{0});
     }

@@ -12,6 +12,8 @@
 
 namespace quadrat::broad_phase {
 
+inline constexpr double infinite = std::numeric_limits<double>::infinity();
+
 template <class T>
 [[nodiscard]] T below(double x) {
     const T t = static_cast<T>(x);
@@ -23,17 +25,51 @@ template <class T>
     return static_cast<double>(t) < x ? std::nextafter(t, std::numeric_limits<T>::infinity()) : t;
 }
 
-/// The box of the points of the ray with parameters from..to.
+/// Of a path that is cut into pieces, the box of one: of the points between `from` and `to` per axis. Predicates round
+/// by a few parts in 2^53 of the coordinates, and so may the cuts: the box has room for both.
 template <int D, class T>
-[[nodiscard]] Box<D, T> path_box(const Ray<D, T>& ray, double from, double to) {
+[[nodiscard]] Box<D, T> wide_box(const double (&from)[D], const double (&to)[D], const double (&start)[D]) {
     Box<D, T> box;
     for (int k = 0; k < D; ++k) {
-        const double o = ray.origin[k], d = ray.direction[k];
-        const double a = d == 0 ? o : o + from * d, b = d == 0 ? o : o + to * d;
-        box.lo[k] = below<T>(std::min(a, b));
-        box.hi[k] = above<T>(std::max(a, b));
+        const double margin = 0x1p-49 * (std::abs(start[k]) + std::abs(from[k]) + std::abs(to[k]));
+        box.lo[k] = below<T>(std::min(from[k], to[k]) - (margin < infinite ? margin : 0));
+        box.hi[k] = above<T>(std::max(from[k], to[k]) + (margin < infinite ? margin : 0));
     }
     return box;
+}
+
+/// The parameter at which piece p of n begins.
+template <int D, class T>
+[[nodiscard]] double piece_begin(const Ray<D, T>& ray, int p, int n) {
+    // An endless ray ends in infinity: 0 * infinity is no number.
+    return p == 0 ? 0 : p == n ? double(ray.length) : double(ray.length) * p / n;
+}
+
+template <int D, class T>
+[[nodiscard]] Box<D, T> piece_box(const Ray<D, T>& ray, int p, int n) {
+    double start[D], from[D], to[D];
+    const double first = piece_begin(ray, p, n), last = piece_begin(ray, p + 1, n);
+    for (int k = 0; k < D; ++k) {
+        const double d = ray.direction[k];
+        start[k] = ray.origin[k];
+        from[k] = d == 0 ? start[k] : start[k] + first * d;
+        to[k] = d == 0 ? start[k] : start[k] + last * d;
+    }
+    return wide_box<D, T>(from, to, start);
+}
+
+template <int D, class T>
+[[nodiscard]] Box<D, T> piece_box(const Segment<D, T>& s, int p, int n) {
+    double start[D], from[D], to[D];
+    const auto at = [&](int k, int cut) {
+        return cut == n ? double(s.b[k]) : double(s.a[k]) * (double(n - cut) / n) + double(s.b[k]) * (double(cut) / n);
+    };
+    for (int k = 0; k < D; ++k) {
+        start[k] = s.a[k];
+        from[k] = at(k, p);
+        to[k] = at(k, p + 1);
+    }
+    return wide_box<D, T>(from, to, start);
 }
 
 /// The parameter at which the ray enters the closed box, 0 if it starts inside; nothing if it misses within its length.
@@ -63,6 +99,29 @@ template <int D, class T>
         sum += d * d;
     }
     return sum;
+}
+
+/// Distance from the point to the half-space, 0 inside.
+template <int D, class T>
+[[nodiscard]] double distance(const Vec<D, T>& p, const HalfSpace<D, T>& half_space) {
+    double dot = 0, norm_sq = 0;
+    for (int k = 0; k < D; ++k) {
+        const double n = half_space.normal[k];
+        dot += n * double(p[k]);
+        norm_sq += n * n;
+    }
+    return std::max(0.0, dot - double(half_space.offset)) / std::sqrt(norm_sq);
+}
+
+/// One of its ends lies in the half-space.
+template <int D, class T>
+[[nodiscard]] bool meets(const Segment<D, T>& s, const HalfSpace<D, T>& half_space) {
+    double a = 0, b = 0;
+    for (int k = 0; k < D; ++k) {
+        a += double(half_space.normal[k]) * double(s.a[k]);
+        b += double(half_space.normal[k]) * double(s.b[k]);
+    }
+    return a <= half_space.offset || b <= half_space.offset;
 }
 
 }  // namespace quadrat::broad_phase

@@ -81,6 +81,17 @@ void SlabPartition<D, T>::open_chunk(Task& task, std::uint32_t slab) {
 }
 
 template <int D, class T>
+std::size_t SlabPartition<D, T>::bytes() const {
+    std::size_t sum = pool_.bytes() + tasks_.capacity() * sizeof(Task);
+    for (const Task& t : tasks_) {
+        sum += t.count.capacity() * sizeof(t.count[0]) + t.end.capacity() * sizeof(t.end[0]) + t.buffer.bytes() +
+               t.chunks.capacity() * sizeof(t.chunks[0]);
+        for (const auto& list : t.chunks) sum += list.capacity() * sizeof(list[0]);
+    }
+    return sum;
+}
+
+template <int D, class T>
 void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
                              const std::uint32_t (*filters)[2], Executor* executor) {
     shape_ = shape;
@@ -212,7 +223,8 @@ template <int D, class T>
 std::size_t SortedGrid<D, T>::bytes() const {
     std::size_t sum = id_.bytes() + group_.bytes() + mask_.bytes() + start_.bytes() + fine_.bytes();
     for (int k = 0; k < D; ++k) sum += lo_[k].bytes() + hi_[k].bytes();
-    return sum;
+    for (const Scratch& s : scratch_) sum += s.sorted.bytes() + s.next.bytes();
+    return sum + scratch_.capacity() * sizeof(Scratch);
 }
 
 template class SlabPartition<2, float>;

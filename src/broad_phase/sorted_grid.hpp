@@ -80,8 +80,7 @@ class SlabPartition {
         }
     }
 
-    [[nodiscard]] std::size_t bytes() const { return pool_.bytes(); }
-    void release() { pool_.release(); }
+    [[nodiscard]] std::size_t bytes() const;
 
   private:
     void open_chunk(Task& task, std::uint32_t slab);

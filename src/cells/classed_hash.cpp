@@ -105,11 +105,18 @@ void ClassedHash<D, T>::update(std::span<const Box<D, T>> boxes) {
 template <int D, class T>
 std::uint32_t ClassedHash<D, T>::append(std::span<const Box<D, T>> boxes) {
     check_boxes(boxes, options_.executor);
-    check_count(slots() + boxes.size());
-    const std::size_t before = slots();
+    std::size_t before = slots();
+    while (before != 0 && gone(static_cast<std::uint32_t>(before - 1))) --before;
+    check_count(before + boxes.size());
+    const bool again = before != slots();  // free slots at the end are taken again, as newer generations
+    if (again) {
+        boxes_.resize(before);
+        state_.resize(before);
+        std::erase_if(free_, [&](std::uint32_t slot) { return slot >= before; });
+    }
     boxes_.insert(boxes_.end(), boxes.begin(), boxes.end());
     if (!state_.empty()) state_.resize(slots(), State::built);
-    if (!generation_.empty() || (before != 0 && !boxes.empty())) {
+    if (again || !generation_.empty() || (before != 0 && !boxes.empty())) {
         generation_.resize(before, first_generation_);
         generation_.resize(slots(), last_generation_ + 1);
         ++last_generation_;

@@ -86,6 +86,43 @@ TEST(KeptPairs, TakeVelocitiesAndInfiniteBoxes) {
     EXPECT_EQ(kept.rebuilds(), 2u);
 }
 
+TEST(KeptPairs, BadVelocitiesAreNamedAndChangeNothing) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    for (const std::size_t n : {10u, 1000u}) {
+        std::vector<Box3f> rest;
+        for (std::size_t i = 0; i < n; ++i) rest.push_back({{2.f * float(i), 0, 0}, {2.f * float(i) + 1, 1, 1}});
+        KeptPairs<3, float> kept({.horizon = 1});
+        kept.insert(rest);
+        auto moved = rest;
+        moved[7] = moved[1];
+        moved[9] = moved[2];
+        std::vector<Vec3f> velocities(n, Vec3f{0, 0, 0});
+        velocities[9][1] = nan;
+        std::vector<Pair> pairs;
+        try {
+            kept.update(moved, velocities);
+            FAIL();
+        } catch (const Error& e) {
+            EXPECT_EQ(e.kind(), ErrorKind::bad_value);
+            EXPECT_EQ(e.where().index, 9u);
+            EXPECT_EQ(e.where().field, "velocities");
+        }
+        kept.find_pairs(pairs);
+        EXPECT_TRUE(pairs.empty());
+        velocities[9][1] = infinity;  // swept to the end of the world
+        for (int step = 0; step < 3; ++step) {
+            kept.update(moved, velocities);
+            kept.find_pairs(pairs);
+            EXPECT_TRUE(same_self_pairs({{1, 7}, {2, 9}}, pairs));
+        }
+        KeptPairs<3, float> unswept;  // without a horizon velocities mean nothing
+        unswept.insert(rest);
+        unswept.update(moved, velocities);
+        unswept.find_pairs(pairs);
+        EXPECT_TRUE(same_self_pairs({{1, 7}, {2, 9}}, pairs));
+    }
+}
+
 TEST(PairTracker, TellsWhatBeganWentOnAndEnded) {
     base::MovingBoxes<2, float> world(base::BoxScene::sizes, 800);
     HashGridHierarchy<2, float> grid;

@@ -30,23 +30,27 @@ class HashGridHierarchy {
     Id insert(const Box<D, T>& box, Filter filter = {});
     /// The same for a half-space; one that is not aligned to an axis overlaps every box that reaches into it.
     Id insert(const HalfSpace<D, T>& half_space, Filter filter = {});
-    /// Adds boxes at consecutive slots and returns the first: in an empty structure box i gets slot i.
-    /// Throws bad_value naming the first bad box. Cost: one bulk update.
+    /// Adds boxes at consecutive slots and returns the first, which follows the last slot in use: in a structure
+    /// without objects box i gets slot i. Throws bad_value naming the first bad box. Cost: one bulk update.
     std::uint32_t insert(std::span<const Box<D, T>> boxes);
-    /// Adds bounding spheres: pairs are then those whose spheres overlap, |a - b|^2 <= (ra + rb)^2. Not mixed with
-    /// boxes.
+    /// Adds bounding spheres: pairs are then those whose spheres overlap, |a - b|^2 <= (ra + rb)^2, also between two
+    /// sets of spheres. For everything else (queries, and pairs with a set of boxes) a sphere counts as its box, a few
+    /// roundings wider than the sphere. Not mixed with boxes or half-spaces: calls that would mix throw bad_shape.
     std::uint32_t insert(std::span<const Sphere<D, T>> spheres);
+    Id insert(const Sphere<D, T>& sphere, Filter filter = {});
 
-    /// Removes one object in constant time. Throws stale_id if it is not there.
+    /// Removes one object in constant time (amortised). Throws stale_id if it is not there.
     void erase(Id id);
-    /// Gives one object a new box in constant time (amortised). Throws stale_id.
+    /// Gives one object a new box in constant time (amortised); a half-space becomes that box. Throws stale_id.
     void move(Id id, const Box<D, T>& box);
+    void move(Id id, const Sphere<D, T>& sphere);
 
-    /// Moves everything: boxes[i] is the new box of slot i; entries of erased slots are ignored. boxes.size() ==
-    /// slots().
+    /// Moves everything: boxes[i] is the new box of slot i; entries of erased slots and of half-spaces, which stay, are
+    /// ignored. boxes.size() == slots().
     void update(std::span<const Box<D, T>> boxes);
     void update(std::span<const Sphere<D, T>> spheres);
-    /// Sets the filter of one slot; it holds from the next insert or update on.
+    /// Sets the filter of one object, at once. Until the next bulk insert or update pairs are then looked at one by
+    /// one, which costs a few nanoseconds each.
     void set_filter(Id id, Filter filter);
     void clear();
 

@@ -35,7 +35,8 @@ class KeptPairs {
     /// Adds boxes behind those that are there and returns the number of the first. Throws bad_value naming the first
     /// bad one.
     std::uint32_t insert(std::span<const Box<D, T>> boxes);
-    /// boxes[i] is the new box i. velocities, if given, are per step.
+    /// boxes[i] is the new box i. velocities, if given, are per step; they may be infinite and count only with a
+    /// horizon. Throws bad_value naming a NaN or bad box, and nothing has changed.
     void update(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities = {});
     /// Refills `out` with every overlapping pair once, first < second.
     void find_pairs(std::vector<Pair>& out) const;

@@ -14,6 +14,8 @@ namespace quadrat {
 struct Filter {
     std::uint32_t group = 1;
     std::uint32_t mask = 0xffffffff;
+
+    friend constexpr bool operator==(const Filter&, const Filter&) = default;
 };
 
 /// How update(span) brings the structure up to date (HHG 2.6).
@@ -27,11 +29,11 @@ struct HashGridOptions {
     Executor* executor = nullptr;  ///< null: everything on the caller's thread
     UpdateStrategy update = UpdateStrategy::sorted;
     /// Ratio of cell sizes of two successive grids for objects that were inserted or moved one by one. The grids of
-    /// bulk updates are chosen from the sizes instead.
+    /// bulk updates are chosen from the sizes instead. 1.01 to 1e6.
     double factor = 2;
-    std::uint32_t initial_cells = 16;    ///< per axis of a new hash grid; a power of two
-    std::uint32_t min_cells = 4;         ///< per axis, at least
-    std::uint32_t cells_per_object = 8;  ///< a hash grid doubles its axes when objects > cells / this
+    std::uint32_t initial_cells = 16;    ///< per axis of a new hash grid; a power of two, 1 to 256
+    std::uint32_t min_cells = 4;         ///< per axis, at least; at most 256
+    std::uint32_t cells_per_object = 8;  ///< a hash grid doubles its axes when objects > cells / this; 1 to 256
     /// Sets of at most so many objects are tested all against all (HHG 3.7). Above it grids are faster for every shape
     /// and mix of sizes that was measured (make paper-hhg, part "threshold").
     std::uint32_t all_pairs_below = 512;
@@ -47,7 +49,7 @@ struct BroadPhaseStats {
     std::size_t grids = 0;      ///< sorted grids, one per class of sizes
     std::size_t loose = 0;      ///< objects in the paper's hash grids: edited one by one, or of no class
     std::size_t unbounded = 0;  ///< objects in the global list (HHG 3.3)
-    std::size_t bytes = 0;      ///< memory held, without results
+    std::size_t bytes = 0;      ///< memory held, used or not, without results
 };
 
 }  // namespace quadrat
