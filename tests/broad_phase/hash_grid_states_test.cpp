@@ -16,6 +16,10 @@
 #include <cmath>
 #include <limits>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace {
 
 using namespace quadrat;
@@ -414,5 +418,35 @@ TEST(HashGridErrors, OptionsThatCannotWorkAreNamed) {
     grid.insert(Box2f{{0, 0}, {1e-30f, 1e-30f}});
     EXPECT_EQ(pairs_of(grid).size(), 3u);
 }
+
+// What malloc says is held; sanitizers have allocators of their own.
+#if defined(__GLIBC__) && defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(HashGridMemory, IsWhatWasAllocated) {
+    const auto allocated = [] {
+        const struct mallinfo2 info = mallinfo2();
+        return info.uordblks + info.hblkhd;
+    };
+    const base::MovingBoxes<3, float> world(base::BoxScene::mix, 50'000);
+    const auto boxes = world.boxes();
+    const std::size_t before = allocated();
+    HashGridHierarchy<3, float> grid;
+    const auto check = [&] {
+        const auto held = double(allocated() - before), told = double(grid.stats().bytes);
+        EXPECT_GT(told, 0.97 * held);
+        EXPECT_LT(told, 1.03 * held);
+    };
+    grid.insert(boxes);
+    check();
+    base::SplitMix random(1);
+    for (int i = 0; i < 30'000; ++i)
+        grid.move(grid.id(static_cast<std::uint32_t>(random.next() % 50'000)), boxes[random.next() % 50'000]);
+    check();
+    for (std::uint32_t i = 0; i < 40'000; ++i) grid.erase(grid.id(i));
+    check();
+    grid.set_filter(grid.id(45'000), {2, 2});
+    grid.insert(boxes.first(1000));
+    check();
+}
+#endif
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace quadrat {
 
 /// Give it the pairs of each step; it compares them with those of the step before. Spans are valid until the next call.
+/// Pairs are of slots: if an object was erased and another took its slot between two steps, their pairs are the same.
 class PairTracker {
   public:
     /// Takes the pairs of a step, each once, in any order. Cost: one sort of the pairs.

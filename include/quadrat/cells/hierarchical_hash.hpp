@@ -61,7 +61,8 @@ class HierarchicalHash {
     /// Takes moving boxes: element i is found wherever it is between start[i] and end[i] (3.2: the box of the whole
     /// path).
     void build(std::span<const Box<D, T>> start, std::span<const Box<D, T>> end);
-    /// Adds boxes at consecutive slots and returns the first: in an empty structure box i gets slot i. Throws as build.
+    /// Adds boxes at consecutive slots and returns the first, which follows the last slot in use: in a structure without
+    /// objects box i gets slot i. Throws as build.
     std::uint32_t insert(std::span<const Box<D, T>> boxes);
     /// boxes[i] is the new box of slot i; every step hashes everything again. Ids stay; entries of erased slots are
     /// ignored. boxes.size() == slots().
