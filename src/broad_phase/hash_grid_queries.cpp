@@ -110,11 +110,10 @@ void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::
         box.lo[k] = broad_phase::below<T>(double(sphere.center[k]) - double(sphere.radius));
         box.hi[k] = broad_phase::above<T>(double(sphere.center[k]) + double(sphere.radius));
     }
-    const double radius_sq = double(sphere.radius) * double(sphere.radius);
     thread_local base::Array<std::uint32_t> found;
     const Impl& s = *impl_;
     const auto test = [&](std::uint32_t slot, const Box<D, T>& b) {
-        if (broad_phase::distance_sq(sphere.center, b) <= radius_sq) out.push_back(slot);
+        if (broad_phase::meets(sphere, b)) out.push_back(slot);
     };
     s.for_each_sorted_overlap(box, found, test);
     s.loose.for_each_overlap(box, [&](std::uint32_t slot) { test(slot, s.loose.box(slot)); });
@@ -199,20 +198,20 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
     cells::check_points<D, T>(std::span(&point, 1));
     const Impl& s = *impl_;
     std::optional<std::uint32_t> best;
-    double best_sq = std::numeric_limits<double>::infinity();
-    const auto offer = [&](std::uint32_t slot, double d_sq) {
-        if (!best || d_sq < best_sq || (d_sq == best_sq && slot < *best)) {
+    broad_phase::Away least;
+    const auto offer = [&](std::uint32_t slot, const broad_phase::Away& away) {
+        if (!best || away < least || (away == least && slot < *best)) {
             best = slot;
-            best_sq = d_sq;
+            least = away;
         }
     };
     for (const auto& u : s.unbounded) {
         if (!u.half_space) {
-            offer(u.slot, broad_phase::distance_sq(point, u.box));
+            offer(u.slot, broad_phase::away(point, u.box));
             continue;
         }
         const double away = broad_phase::distance(point, *u.half_space);
-        offer(u.slot, away * away);
+        offer(u.slot, {away, away * away});
     }
     // Boxes around the point, doubling, until nothing outside can be nearer.
     double reach = 0;
@@ -233,15 +232,13 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
                 box.lo[k] = -std::numeric_limits<T>::infinity();
                 box.hi[k] = std::numeric_limits<T>::infinity();
             }
-        const auto test = [&](std::uint32_t slot, const Box<D, T>& b) {
-            offer(slot, broad_phase::distance_sq(point, b));
-        };
+        const auto test = [&](std::uint32_t slot, const Box<D, T>& b) { offer(slot, broad_phase::away(point, b)); };
         s.for_each_sorted_overlap(box, found, test);
         s.loose.for_each_overlap(box, [&](std::uint32_t slot) { test(slot, s.loose.box(slot)); });
-        if (everything || (best && best_sq <= reach * reach)) break;
+        if (everything || (best && least.length <= reach)) break;
     }
     if (!best) return {};
-    return Hit{*best, static_cast<T>(std::sqrt(best_sq))};
+    return Hit{*best, static_cast<T>(least.length)};
 }
 
 #define QUADRAT_INSTANTIATE(D, T)                                                                                      \

@@ -3,10 +3,13 @@
 // rounding.
 #pragma once
 
+#include "cells/predicate.hpp"
+
 #include <quadrat/geometry.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <limits>
 #include <optional>
 
@@ -90,15 +93,41 @@ template <int D, class T>
     return first;
 }
 
+/// From the point to the closed box.
+template <int D, class T>
+[[nodiscard]] Vec<D, double> difference(const Vec<D, T>& p, const Box<D, T>& box) {
+    Vec<D, double> d;
+    for (int k = 0; k < D; ++k)
+        d[k] = std::max({double(box.lo[k]) - double(p[k]), 0.0, double(p[k]) - double(box.hi[k])});
+    return d;
+}
+
 /// Squared distance from the point to the closed box.
 template <int D, class T>
 [[nodiscard]] double distance_sq(const Vec<D, T>& p, const Box<D, T>& box) {
-    double sum = 0;
-    for (int k = 0; k < D; ++k) {
-        const double d = std::max({double(box.lo[k]) - double(p[k]), 0.0, double(p[k]) - double(box.hi[k])});
-        sum += d * d;
-    }
-    return sum;
+    return cells::length_sq(difference(p, box));
+}
+
+/// Distances in their order: by the square, and where that leaves the range of double by the length itself.
+struct Away {
+    double length = std::numeric_limits<double>::infinity();
+    double sq = std::numeric_limits<double>::infinity();
+
+    friend auto operator<=>(const Away&, const Away&) = default;
+};
+
+template <int D, class T>
+[[nodiscard]] Away away(const Vec<D, T>& p, const Box<D, T>& box) {
+    const Vec<D, double> d = difference(p, box);
+    return {cells::length(d), cells::length_sq(d)};
+}
+
+/// The closed ball and the closed box share a point.
+template <int D, class T>
+[[nodiscard]] bool meets(const Sphere<D, T>& sphere, const Box<D, T>& box) {
+    const double r = sphere.radius;
+    if (sizeof(T) == 4 || (r > 0x1p-500 && r < 0x1p500)) return distance_sq(sphere.center, box) <= r * r;
+    return cells::length(difference(sphere.center, box)) <= r;
 }
 
 /// Distance from the point to the half-space, 0 inside.

@@ -5,6 +5,7 @@
 #include <quadrat/geometry.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace quadrat::cells {
 
@@ -23,10 +24,13 @@ template <int D, class T>
     if (!overlap(bounds(s), box)) return false;
     double first = 0, last = 1;
     for (int k = 0; k < D; ++k) {
-        const double a = s.a[k], d = static_cast<double>(s.b[k]) - a;
+        double a = s.a[k], b = s.b[k], lo = box.lo[k], hi = box.hi[k];
+        if (sizeof(T) == 8 && std::isinf(b - a))  // the same in smaller units
+            for (double* x : {&a, &b, &lo, &hi}) *x /= 4;
+        const double d = b - a;
         if (d == 0) continue;  // the bounds have decided
-        const double enter = (static_cast<double>(d > 0 ? box.lo[k] : box.hi[k]) - a) / d;
-        const double leave = (static_cast<double>(d > 0 ? box.hi[k] : box.lo[k]) - a) / d;
+        const double enter = ((d > 0 ? lo : hi) - a) / d;
+        const double leave = ((d > 0 ? hi : lo) - a) / d;
         first = std::max(first, enter);
         last = std::min(last, leave);
     }

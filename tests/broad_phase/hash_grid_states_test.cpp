@@ -358,6 +358,34 @@ TYPED_TEST(HashGridStates, WhatWasErasedCostsNothing) {
     }
 }
 
+TEST(HashGridQueries, HoldFarBeyondTheRangeOfSquares) {
+    std::vector<std::uint32_t> found;
+    for (const double scale : {1.0, 1e-170, 1e-300, 1e170, 1e300}) {
+        HashGridHierarchy<2, double> grid;
+        grid.insert(Box2d{{3 * scale, 0}, {4 * scale, scale}});
+        grid.insert(Box2d{{scale, 0}, {2 * scale, scale}});
+        const auto hit = grid.nearest({0, 0});
+        ASSERT_TRUE(hit.has_value());
+        EXPECT_EQ(hit->slot, 1u) << scale;
+        EXPECT_EQ(hit->distance, scale);
+        grid.find(Sphere<2, double>{{0, 0}, scale / 2}, found);
+        EXPECT_TRUE(found.empty()) << scale;
+        grid.find(Sphere<2, double>{{0, 0}, scale}, found);
+        EXPECT_EQ(found, std::vector<std::uint32_t>{1}) << scale;
+    }
+    // A segment longer than any number: along y = x, past a box beside it.
+    const double far = 0.9 * std::numeric_limits<double>::max();
+    const Segment<2, double> diagonal{{-far, -far}, {far, far}};
+    for (const double x : {0.0, 0.5}) {
+        const Box2d box{{x * far, 0}, {x * far + far / 10, far / 10}};
+        EXPECT_EQ(cells::meets(diagonal, box), x == 0);
+        HashGridHierarchy<2, double> grid;
+        grid.insert(box);
+        grid.find(diagonal, found);
+        EXPECT_EQ(found.size(), x == 0 ? 1u : 0u);
+    }
+}
+
 template <class S>
 class BulkInserts : public testing::Test {};
 using Editable = testing::Types<HashGridHierarchy<2, float>, HierarchicalHash<2, float>, MultilevelHash<2, float>>;
