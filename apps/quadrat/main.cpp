@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 
@@ -47,10 +48,16 @@ int run(int argc, char** argv) {
         }
         if (!known) throw UsageError("unknown verb '" + given + "'; the verbs are:" + names);
         app.parse(argc, argv);
-        if (std::fflush(stdout) != 0) throw Error(ErrorKind::cannot_write, "cannot write", {.file = "standard output"});
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
+            throw Error(ErrorKind::cannot_write, "cannot write", {.file = "standard output"});
         return 0;
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);
+        if (error.get_exit_code() == 0) {  // --help, --version
+            app.exit(error);
+            if (std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout) return 0;
+            std::fputs("standard output: cannot write\n", stderr);
+            return 1;
+        }
         std::fprintf(stderr, "quadrat: %s; see --help\n", error.what());
         return 2;
     } catch (const UsageError& error) {
@@ -75,6 +82,9 @@ int run(int argc, char** argv) {
 }  // namespace quadrat::cli
 
 int main(int argc, char** argv) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, quadrat::cli::end_by_signal);
+    // What the caller ignores stays ignored (nohup). A file that grows too long is an error of its write.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
+        if (std::signal(signal, quadrat::cli::end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     return quadrat::cli::run(argc, argv);
 }

@@ -8,12 +8,16 @@
 #include <quadrat/cells/uniform_hash.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "verb.hpp"
 
 namespace quadrat::cli {
 namespace {
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 template <class Structure, class Boxes>
 void fill(Structure& structure, Boxes boxes) {
@@ -53,7 +57,9 @@ class StructurePairs final : public PairFinder<D, T> {
             a_ = a;
             fill(structure_, b);
         } else {
-            // One set of both; pairs inside a set are dropped.
+            // One set of both; pairs inside a set are dropped, and so do not count against the limit.
+            if constexpr (requires { options_.max_bytes; })
+                if (std::exchange(options_.max_bytes, unlimited) != unlimited) structure_ = Structure(options_);
             size_of_a_ = static_cast<std::uint32_t>(a.size());
             both_.assign(a.begin(), a.end());
             both_.insert(both_.end(), b.begin(), b.end());
@@ -91,7 +97,8 @@ class BrutePairs final : public PairFinder<D, T> {
   public:
     using Boxes = std::span<const Box<D, T>>;
 
-    explicit BrutePairs(const PairSettings& settings) : brute_({.executor = settings.executor}) {}
+    explicit BrutePairs(const PairSettings& settings)
+        : brute_({.executor = settings.executor, .max_bytes = settings.max_bytes ? settings.max_bytes : unlimited}) {}
     void build(Boxes boxes) override { brute_.build(boxes); }
     void build(Boxes a, Boxes b) override {
         between_ = true;

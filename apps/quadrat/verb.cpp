@@ -26,7 +26,11 @@ void CommonOptions::add_repeat_to(CLI::App& verb) {
     verb.add_option("--repeat", repeat, "one run to warm up, then R timed runs on the same data")
         ->type_name("R")
         ->check(CLI::Range(1u, 1000000u));
-    verb.add_option("--max-bytes", max_bytes, "refuse a result of more bytes than this")->type_name("BYTES");
+    verb.add_option("--max-bytes", max_bytes, "refuse a result of more bytes than this")
+        ->type_name("BYTES")
+        ->check([](const std::string& text) {
+            return std::string(text.starts_with('-') ? "expected a number of bytes, found " + text : "");
+        });
 }
 
 CLI::App* add_verb(CLI::App& app, const std::string& name, const std::string& job, const std::string& example) {

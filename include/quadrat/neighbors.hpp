@@ -8,13 +8,14 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace quadrat {
 
 /// Row i: every point within `radius` of point i, except i. O(n + entries). Throws Error as CellIndex does.
 template <int D, class T>
-[[nodiscard]] NeighborList find_neighbors(std::span<const Vec<D, T>> points, T radius,
+[[nodiscard]] NeighborList find_neighbors(std::span<const Vec<D, T>> points, std::type_identity_t<T> radius,
                                           const NeighborOptions& options = {}, Executor* executor = nullptr) {
     CellIndex<D, T> index({.radius = radius, .executor = executor});
     index.build(points);
@@ -22,26 +23,44 @@ template <int D, class T>
     index.find_neighbors(list, options);
     return list;
 }
+template <int D, class T>
+[[nodiscard]] NeighborList find_neighbors(const std::vector<Vec<D, T>>& points, std::type_identity_t<T> radius,
+                                          const NeighborOptions& options = {}, Executor* executor = nullptr) {
+    return find_neighbors(std::span<const Vec<D, T>>(points), radius, options, executor);
+}
 /// Row q: every point within `radius` of query q.
 template <int D, class T>
 [[nodiscard]] NeighborList find_neighbors(std::span<const Vec<D, T>> queries, std::span<const Vec<D, T>> points,
-                                          T radius, const NeighborOptions& options = {}, Executor* executor = nullptr) {
+                                          std::type_identity_t<T> radius, const NeighborOptions& options = {},
+                                          Executor* executor = nullptr) {
     CellIndex<D, T> index({.radius = radius, .executor = executor});
     index.build(points);
     NeighborList list;
     index.find_neighbors(queries, list, options);
     return list;
 }
+template <int D, class T>
+[[nodiscard]] NeighborList find_neighbors(const std::vector<Vec<D, T>>& queries, const std::vector<Vec<D, T>>& points,
+                                          std::type_identity_t<T> radius, const NeighborOptions& options = {},
+                                          Executor* executor = nullptr) {
+    return find_neighbors(std::span<const Vec<D, T>>(queries), std::span<const Vec<D, T>>(points), radius, options,
+                          executor);
+}
 
 /// Row i: the k nearest points of point i, nearest first, with distances.
 template <int D, class T>
-[[nodiscard]] NeighborList find_nearest(std::span<const Vec<D, T>> points, std::uint32_t k, T max_distance = 0,
-                                        Executor* executor = nullptr) {
+[[nodiscard]] NeighborList find_nearest(std::span<const Vec<D, T>> points, std::uint32_t k,
+                                        std::type_identity_t<T> max_distance = 0, Executor* executor = nullptr) {
     CellIndex<D, T> index({.radius = max_distance > 0 ? max_distance : T(1), .executor = executor});
     index.build(points);
     NeighborList list;
     index.find_nearest(k, list, max_distance);
     return list;
+}
+template <int D, class T>
+[[nodiscard]] NeighborList find_nearest(const std::vector<Vec<D, T>>& points, std::uint32_t k,
+                                        std::type_identity_t<T> max_distance = 0, Executor* executor = nullptr) {
+    return find_nearest(std::span<const Vec<D, T>>(points), k, max_distance, executor);
 }
 
 /// The order of the points along a Z curve with cells of `edge`, equal cells in input order: new array position k takes
@@ -49,5 +68,9 @@ template <int D, class T>
 /// them.
 template <int D, class T>
 [[nodiscard]] std::vector<std::uint32_t> z_order(std::span<const Vec<D, T>> points, T edge);
+template <int D, class T>
+[[nodiscard]] std::vector<std::uint32_t> z_order(const std::vector<Vec<D, T>>& points, std::type_identity_t<T> edge) {
+    return z_order(std::span<const Vec<D, T>>(points), edge);
+}
 
 }  // namespace quadrat

@@ -1,11 +1,13 @@
 #include <quadrat/executor.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #if QUADRAT_HAS_TBB
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #endif
@@ -17,9 +19,16 @@ namespace {
 thread_local bool inside_task = false;
 
 #if QUADRAT_HAS_TBB
+// oneTBB starts no more threads than this and complains on stderr when an arena asks for more.
+unsigned most_threads() {
+    using oneapi::tbb::global_control;
+    return static_cast<unsigned>(global_control::active_value(global_control::max_allowed_parallelism));
+}
+
 class TbbExecutor final : public Executor {
   public:
-    explicit TbbExecutor(unsigned threads) : arena_(static_cast<int>(threads)), threads_(threads) {}
+    explicit TbbExecutor(unsigned threads)
+        : arena_(static_cast<int>(std::min(threads, most_threads()))), threads_(threads) {}
 
     [[nodiscard]] unsigned threads() const noexcept override { return threads_; }
 
@@ -76,20 +85,29 @@ struct ThreadExecutor::State {
             if (--busy == 0) work_done.notify_one();
         }
     }
+
+    void end() {
+        {
+            const std::lock_guard lock(mutex);
+            quit = true;
+        }
+        work_ready.notify_all();
+        for (std::thread& worker : workers) worker.join();
+    }
 };
 
 ThreadExecutor::ThreadExecutor(unsigned threads) : state_(std::make_unique<State>()) {
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-    for (unsigned t = 1; t < threads; ++t) state_->workers.emplace_back([s = state_.get()] { s->work(); });
+    try {
+        for (unsigned t = 1; t < threads; ++t) state_->workers.emplace_back([s = state_.get()] { s->work(); });
+    } catch (...) {  // the system gives no more threads
+        state_->end();
+        throw;
+    }
 }
 
 ThreadExecutor::~ThreadExecutor() {
-    {
-        const std::lock_guard lock(state_->mutex);
-        state_->quit = true;
-    }
-    state_->work_ready.notify_all();
-    for (std::thread& worker : state_->workers) worker.join();
+    state_->end();
 }
 
 unsigned ThreadExecutor::threads() const noexcept {

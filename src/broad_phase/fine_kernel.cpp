@@ -201,6 +201,7 @@ class FineMatcher {
 
     void order() {
         order_pairs(out_, ordered_to_);
+        out_.settle();
         ordered_to_ = out_.size();
     }
 

@@ -8,6 +8,7 @@
 #include <quadrat/error.hpp>
 
 #include "base/parallel.hpp"
+#include "cells/bounded_pairs.hpp"
 #include "cells/hash.hpp"
 #include "cells/quantiser.hpp"
 #include "cells/validate.hpp"
@@ -169,14 +170,14 @@ struct GroupHash<D, T>::Impl {
         return true;
     }
 
-    void meet(const CellOf<D>& cell, std::uint32_t a, std::uint32_t b, std::vector<Pair>& out,
+    void meet(const CellOf<D>& cell, std::uint32_t a, std::uint32_t b, cells::BoundedPairs& out,
               std::uint64_t& tested) const {
         ++tested;
         if (!overlap(boxes[a], boxes[b]) || !home(cell, a, b)) return;
-        out.push_back({std::min(a, b), std::max(a, b)});
+        out.add(a, b);
     }
 
-    void voxel_pairs(std::size_t voxel, std::vector<Pair>& out, std::uint64_t& tested, std::uint64_t& seen) const {
+    void voxel_pairs(std::size_t voxel, cells::BoundedPairs& out, std::uint64_t& tested, std::uint64_t& seen) const {
         const std::uint32_t first = voxel_begin[voxel];
         const std::uint32_t last = voxel_begin[voxel + 1];
         if (options.order == VoxelOrder::by_cell) {
@@ -204,26 +205,28 @@ struct GroupHash<D, T>::Impl {
         std::vector<std::vector<Pair>> part(chunks + 1);
         tests = 0;
         compared = 0;
+        const std::size_t limit = options.max_bytes / sizeof(Pair);
+        std::atomic<std::size_t> total{0};
         base::run_tasks(options.executor, boxes.empty() ? 0 : chunks, [&](std::size_t c) {
             std::uint64_t tested = 0, seen = 0;
+            cells::BoundedPairs pairs(part[c], options.max_bytes);
             for (std::size_t v = c * grain; v < std::min(voxels, (c + 1) * grain); ++v)
-                voxel_pairs(v, part[c], tested, seen);
+                voxel_pairs(v, pairs, tested, seen);
+            if ((total += pairs.count()) > limit) std::vector<Pair>().swap(part[c]);
             tests += tested;
             compared += seen;
         });
+        cells::BoundedPairs rest(part[chunks], options.max_bytes);
         for (const std::uint32_t a : oversize)
             for (std::uint32_t b = 0; b < boxes.size(); ++b) {
                 if (b == a || (is_oversize[b] && b < a)) continue;
                 ++tests;
                 ++compared;
-                if (overlap(boxes[a], boxes[b])) part[chunks].push_back({std::min(a, b), std::max(a, b)});
+                if (overlap(boxes[a], boxes[b])) rest.add(a, b);
             }
-        std::size_t total = 0;
-        for (const auto& p : part) total += p.size();
-        if (total > options.max_bytes / sizeof(Pair))
-            throw Error(ErrorKind::too_large, "the pairs take " + std::to_string(total * sizeof(Pair)) + " bytes",
-                        {.field = "max_bytes"});
         out.clear();
+        total += rest.count();
+        if (total > limit) cells::throw_too_large(total, options.max_bytes);
         out.reserve(total);
         for (const auto& p : part) out.insert(out.end(), p.begin(), p.end());
     }

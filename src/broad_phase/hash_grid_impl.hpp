@@ -95,11 +95,13 @@ struct HashGridHierarchy<D, T>::Impl {
     /// The same for any number of threads: where work is cut decides the order of the pairs between two grids.
     [[nodiscard]] std::vector<Job> jobs() const;
     void run(const Job& job, broad_phase::PairBuffer& out) const;
-    void drop_false_pairs(broad_phase::PairBuffer& pairs, std::size_t from) const;
-    void loose_pairs(std::vector<Pair>& out) const;
-    void loose_pairs_by_sorting(std::vector<Pair>& out) const;
-    /// Appends (slot of s, slot of t) for the overlapping pairs of their sorted grids. Filters hold if both have some.
-    static std::uint64_t pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out);
+    std::size_t true_pairs(std::span<Pair> pairs) const;
+    void loose_pairs(broad_phase::PairBuffer& out) const;
+    void loose_pairs_by_sorting(broad_phase::PairBuffer& out) const;
+    /// Calls take(pairs), a block at a time, for the overlapping pairs (slot of s, slot of t) of their sorted grids.
+    /// Filters are tested where both have some.
+    template <class Take>
+    static std::uint64_t pairs_of_grids(const Impl& s, const Impl& t, Take&& take);
     [[nodiscard]] bool may_meet(std::uint32_t a, std::uint32_t b) const;
     /// A grid as the search for pairs sees it: filters that have changed since are left to may_meet.
     [[nodiscard]] broad_phase::GridView<D, T> view(std::size_t grid) const {

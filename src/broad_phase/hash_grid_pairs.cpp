@@ -5,6 +5,7 @@
 #include "broad_phase/fine_kernel.hpp"
 
 #include "base/parallel.hpp"
+#include "cells/bounded_pairs.hpp"
 #include "cells/predicate.hpp"
 #include "cells/validate.hpp"
 
@@ -21,6 +22,7 @@ constexpr std::size_t parallel_above = 16384;
 constexpr std::size_t least_job = 4096;  // objects
 constexpr std::size_t jobs_at_least = 64;
 constexpr std::size_t sorted_loose_from = 256;
+constexpr std::size_t block = 1 << 16;  // pairs that are held before they are handed on
 
 template <int D, class T>
 bool spheres_overlap(const Sphere<D, T>& a, const Sphere<D, T>& b) {
@@ -79,7 +81,7 @@ std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::run(const Job& job, broad_phase::PairBuffer& out) const {
-    const std::size_t before = out.size();
+    const std::size_t before = out.size(), spills = out.spills();
     if (job.home == job.grid) {
         const auto view = this->view(job.home);
         const auto begin = static_cast<std::uint32_t>(job.begin), end = static_cast<std::uint32_t>(job.end);
@@ -87,31 +89,32 @@ void HashGridHierarchy<D, T>::Impl::run(const Job& job, broad_phase::PairBuffer&
                            : broad_phase::pairs_within(view, begin, end, out);
     } else
         tests += broad_phase::pairs_between(view(job.home), job.begin, job.end, view(job.grid), true, out);
-    drop_false_pairs(out, before);
+    const std::size_t from = out.spills() == spills ? before : 0;
+    out.set_end(out.data() + from + true_pairs({out.data() + from, out.size() - from}));
 }
 
 // Removes pairs of records that were edited since they were sorted, pairs whose filters have changed since, and pairs
-// of spheres that do not meet.
+// of spheres that do not meet. Returns how many are left.
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::drop_false_pairs(broad_phase::PairBuffer& pairs, std::size_t from) const {
+std::size_t HashGridHierarchy<D, T>::Impl::true_pairs(std::span<Pair> pairs) const {
     const bool filter = !filters.empty() && !grids_filtered;
-    if (stale == 0 && spheres.empty() && !filter) return;
+    if (stale == 0 && spheres.empty() && !filter) return pairs.size();
     const auto wrong = [&](const Pair& p) {
         if (stale != 0 && (place[p.first] != Place::sorted || place[p.second] != Place::sorted)) return true;
         if (filter && !may_meet(p.first, p.second)) return true;
         return !spheres.empty() && !spheres_overlap(spheres[p.first], spheres[p.second]);
     };
-    pairs.set_end(std::remove_if(pairs.data() + from, pairs.data() + pairs.size(), wrong));
+    return static_cast<std::size_t>(std::remove_if(pairs.begin(), pairs.end(), wrong) - pairs.begin());
 }
 
 // Pairs with at least one object outside the sorted grids.
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::loose_pairs(std::vector<Pair>& out) const {
+void HashGridHierarchy<D, T>::Impl::loose_pairs(broad_phase::PairBuffer& out) const {
     std::uint64_t made = 0;
     base::Array<std::uint32_t> ids;
     const auto add = [&](std::uint32_t a, std::uint32_t b) {
         if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
-            out.push_back({std::min(a, b), std::max(a, b)});
+            out.add({std::min(a, b), std::max(a, b)});
     };
     if (loose.size() >= sorted_loose_from && sorted != 0) {
         loose_pairs_by_sorting(out);
@@ -145,7 +148,7 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs(std::vector<Pair>& out) const {
 
 // Many loose objects: a sorted set of their own, for this call, is cheaper than the lists of their cells.
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& out) const {
+void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(broad_phase::PairBuffer& out) const {
     std::vector<BoxT> boxes;
     std::vector<std::uint32_t> slots;
     boxes.reserve(loose.size());
@@ -156,21 +159,24 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& ou
     });
     Impl own(options);
     own.load(boxes, {});
-    std::vector<Pair> found;
     const auto add = [&](std::uint32_t a, std::uint32_t b) {
         if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
-            out.push_back({std::min(a, b), std::max(a, b)});
+            out.add({std::min(a, b), std::max(a, b)});
+    };
+    std::vector<Pair> found;
+    const auto add_own = [&](std::span<const Pair> pairs) {
+        for (const Pair& p : pairs) add(slots[p.first], slots[p.second]);
     };
     for (const Job& job : own.jobs()) {
         {
-            broad_phase::PairBuffer buffer(found, 0);
+            broad_phase::PairBuffer buffer(found, 0, broad_phase::spill_to(block, add_own));
             own.run(job, buffer);
         }
-        for (const Pair& p : found) add(slots[p.first], slots[p.second]);
+        add_own(found);
     }
-    found.clear();
-    std::uint64_t made = own.tests + pairs_of_grids(own, *this, found);
-    for (const Pair& p : found) add(slots[p.first], p.second);
+    std::uint64_t made = own.tests + pairs_of_grids(own, *this, [&](std::span<const Pair> pairs) {
+                             for (const Pair& p : pairs) add(slots[p.first], p.second);
+                         });
     // Those that fit no class of their own set.
     base::Array<std::uint32_t> ids;
     own.loose.for_each_pair(made, [&](std::uint32_t a, std::uint32_t b) { add(slots[a], slots[b]); });
@@ -183,28 +189,32 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(std::vector<Pair>& ou
 }
 
 template <int D, class T>
-std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t, std::vector<Pair>& out) {
+template <class Take>
+std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t, Take&& take) {
     std::uint64_t tests = 0;
+    std::vector<Pair> found;
     const auto wrong = [&](const Pair& p) {
         return s.place[p.first] != Place::sorted || t.place[p.second] != Place::sorted;
     };
     for (std::size_t g = 0; g < s.grid_count; ++g)
         for (std::size_t h = 0; h < t.grid_count; ++h) {
-            const std::size_t before = out.size();
             const auto u = s.view(g), v = t.view(h);
             // The grid with more cells has the smaller boxes or the more of them: those look for the others, unless
             // they are far more.
             const bool forward = u.size < v.size / 8 || (u.shape.cells() >= v.shape.cells() && v.size >= u.size / 8);
+            const auto hand_on = [&](std::span<Pair> pairs) {
+                if (!forward)
+                    for (Pair& p : pairs) std::swap(p.first, p.second);
+                const auto end =
+                    s.stale + t.stale == 0 ? pairs.end() : std::remove_if(pairs.begin(), pairs.end(), wrong);
+                take(pairs.first(static_cast<std::size_t>(end - pairs.begin())));
+            };
             {
-                broad_phase::PairBuffer buffer(out, before);
+                broad_phase::PairBuffer buffer(found, 0, broad_phase::spill_to(block, hand_on));
                 tests += forward ? broad_phase::pairs_between(u, 0, u.size, v, false, buffer)
                                  : broad_phase::pairs_between(v, 0, v.size, u, false, buffer);
             }
-            if (!forward)
-                for (std::size_t k = before; k < out.size(); ++k) std::swap(out[k].first, out[k].second);
-            if (s.stale + t.stale != 0)
-                out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), wrong),
-                          out.end());
+            hand_on(found);
         }
     return tests;
 }
@@ -215,11 +225,18 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     s.tests = 0;
     const std::size_t limit = s.options.max_bytes / sizeof(Pair);
     const unsigned threads = s.sorted < parallel_above ? 1 : base::thread_count(s.options.executor);
-    // With a limit, pairs beyond it are counted and dropped, so that the error can name the size.
+    // Pairs beyond the limit are counted and dropped, so that the error can name the size.
+    const auto check = [&](std::size_t total) {
+        if (total <= limit) return;
+        out.clear();
+        cells::throw_too_large(total, s.options.max_bytes);
+    };
     if (threads == 1) {
         std::size_t dropped = 0, done = 0;
         {
-            broad_phase::PairBuffer buffer(out, 0);
+            bool of_grids = true;
+            const auto count = [&](std::span<Pair> pairs) { dropped += of_grids ? s.true_pairs(pairs) : pairs.size(); };
+            broad_phase::PairBuffer buffer(out, 0, broad_phase::spill_to(limit, count));
             const auto jobs = s.jobs();
             for (const auto& job : jobs) {
                 s.run(job, buffer);
@@ -227,18 +244,11 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
                 // As if the rest were like the first eighth; a wrong guess costs a copy, or room that is never touched.
                 if (done == jobs.size() / 8)
                     buffer.expect(std::min({buffer.size() / done * jobs.size() * 17 / 16, 8 * s.sorted, limit}));
-                if (buffer.size() + dropped > limit) {
-                    dropped += buffer.size();
-                    buffer.cut(0);
-                }
             }
+            of_grids = false;
+            s.loose_pairs(buffer);
         }
-        s.loose_pairs(out);
-        if (out.size() + dropped > limit) {
-            const std::size_t total = out.size() + dropped;
-            out.clear();
-            cells::throw_too_large(total, s.options.max_bytes);
-        }
+        check(out.size() + dropped);
         return;
     }
     const auto jobs = s.jobs();
@@ -251,31 +261,31 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     std::mutex report;
     std::vector<std::size_t> counts(jobs.size(), 0);
     base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
+        std::size_t dropped = 0;
         {
-            broad_phase::PairBuffer buffer(parts[k], 0);
+            const auto count = [&](std::span<Pair> pairs) { dropped += s.true_pairs(pairs); };
+            broad_phase::PairBuffer buffer(parts[k], 0, broad_phase::spill_to(limit, count));
             s.run(jobs[k], buffer);
         }
-        counts[k] = parts[k].size();
-        if ((total += counts[k]) > limit) parts[k].clear();
+        counts[k] = parts[k].size() + dropped;
+        if ((total += counts[k]) > limit) std::vector<Pair>().swap(parts[k]);
         const std::lock_guard one(report);
         base::check_in(s.options.watch, ++done, jobs.size());
     });
-    if (total > limit) {
-        out.clear();
-        cells::throw_too_large(total, s.options.max_bytes);
-    }
+    check(total);
     std::vector<std::size_t> begin(jobs.size() + 1, 0);
     for (std::size_t k = 0; k < jobs.size(); ++k) begin[k + 1] = begin[k] + counts[k];
     out.resize(begin.back());
     base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
         if (counts[k] != 0) std::copy_n(parts[k].data(), counts[k], out.data() + begin[k]);
     });
-    s.loose_pairs(out);
-    if (out.size() > limit) {
-        const std::size_t all = out.size();
-        out.clear();
-        cells::throw_too_large(all, s.options.max_bytes);
+    std::size_t dropped = 0;
+    {
+        const auto count = [&](std::span<Pair> pairs) { dropped += pairs.size(); };
+        broad_phase::PairBuffer buffer(out, out.size(), broad_phase::spill_to(limit, count));
+        s.loose_pairs(buffer);
     }
+    check(out.size() + dropped);
 }
 
 template <int D, class T>
@@ -283,15 +293,20 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
     const Impl& s = *impl_;
     s.tests = 0;
     std::vector<Pair> chunk;
+    const auto hand_on = [&](std::span<Pair> pairs) { visit(context, pairs.first(s.true_pairs(pairs))); };
+    const auto spill = broad_phase::spill_to(block, hand_on);
     for (const auto& job : s.jobs()) {
         {
-            broad_phase::PairBuffer buffer(chunk, 0);
+            broad_phase::PairBuffer buffer(chunk, 0, spill);
             s.run(job, buffer);
         }
         visit(context, chunk);
     }
-    chunk.clear();
-    s.loose_pairs(chunk);
+    {
+        const auto all = [&](std::span<Pair> pairs) { visit(context, pairs); };
+        broad_phase::PairBuffer buffer(chunk, 0, broad_phase::spill_to(block, all));
+        s.loose_pairs(buffer);
+    }
     visit(context, chunk);
 }
 
@@ -299,8 +314,7 @@ template <int D, class T>
 void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>& b, std::vector<Pair>& out) {
     using Impl = typename HashGridHierarchy<D, T>::Impl;
     const Impl &s = *a.impl_, &t = *b.impl_;
-    out.clear();
-    std::uint64_t tests = Impl::pairs_of_grids(s, t, out);
+    cells::BoundedPairs pairs(out, s.options.max_bytes);
     base::Array<std::uint32_t> ids;
     const auto filter_of = [](const Impl& set, std::uint32_t i) {
         return set.filters.empty() ? Filter{} : Filter{set.filters[i][0], set.filters[i][1]};
@@ -309,12 +323,13 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
         const Filter p = filter_of(s, i), q = filter_of(t, j);
         return (p.group & q.mask) != 0 && (q.group & p.mask) != 0;
     };
-    const bool any_filter = !s.filters.empty() || !t.filters.empty();
-    if (any_filter && !(s.grids_filtered && t.grids_filtered))  // the vector loop tests them where both sides have some
-        std::erase_if(out, [&](const Pair& p) { return !may_meet(p.first, p.second); });
+    const bool round = !s.spheres.empty() && !t.spheres.empty();
     const auto add = [&](std::uint32_t i, std::uint32_t j) {
-        if (may_meet(i, j)) out.push_back({i, j});
+        if (may_meet(i, j) && (!round || spheres_overlap(s.spheres[i], t.spheres[j]))) pairs.push({i, j});
     };
+    std::uint64_t tests = Impl::pairs_of_grids(s, t, [&](std::span<const Pair> found) {
+        for (const Pair& p : found) add(p.first, p.second);
+    });
     s.loose.for_each([&](std::uint32_t i) {
         tests += t.for_each_overlap(s.loose.box(i), ids, [&](std::uint32_t j, const Box<D, T>&) { add(i, j); });
     });
@@ -336,8 +351,7 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
         s.for_each_sorted([&](std::uint32_t i, const Box<D, T>& box) {
             if (Impl::reaches(v, box)) add(i, v.slot);
         });
-    if (!s.spheres.empty() && !t.spheres.empty())
-        std::erase_if(out, [&](const Pair& p) { return !spheres_overlap(s.spheres[p.first], t.spheres[p.second]); });
+    pairs.finish();
     s.tests = tests + s.unbounded.size() * t.alive + t.unbounded.size() * (s.alive - s.unbounded.size());
 }
 

@@ -254,8 +254,8 @@ class Matcher {
     }
 
     void order() {
-        if (!ordered_) return;
-        order_pairs(out_, ordered_to_);
+        if (ordered_) order_pairs(out_, ordered_to_);
+        out_.settle();
         ordered_to_ = out_.size();
     }
 

@@ -8,9 +8,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace quadrat::broad_phase {
+
+/// Who takes the pairs of a buffer when there are more than `above`; the buffer is empty afterwards.
+struct Spill {
+    std::size_t above = SIZE_MAX;
+    void (*take)(const void* context, std::span<Pair> pairs) = nullptr;
+    const void* context = nullptr;
+};
+template <class Take>
+[[nodiscard]] Spill spill_to(std::size_t above, const Take& take) {
+    return {above, [](const void* context, std::span<Pair> pairs) { (*static_cast<const Take*>(context))(pairs); },
+            &take};
+}
 
 /// A growing list of pairs on top of the caller's vector. Room is asked for before it is written; what the vector held
 /// before is written over without being cleared first.
@@ -19,7 +32,8 @@ class PairBuffer {
     /// Appends to what `target` holds.
     explicit PairBuffer(std::vector<Pair>& target) : PairBuffer(target, target.size()) {}
     /// Keeps the first `size` pairs of `target`.
-    PairBuffer(std::vector<Pair>& target, std::size_t size) : target_(&target), size_(size) {}
+    PairBuffer(std::vector<Pair>& target, std::size_t size, const Spill& spill = {})
+        : target_(&target), size_(size), spill_(spill) {}
     PairBuffer(const PairBuffer&) = delete;
     PairBuffer& operator=(const PairBuffer&) = delete;
     ~PairBuffer() { target_->resize(size_); }
@@ -37,8 +51,21 @@ class PairBuffer {
     void expect(std::size_t size) {
         if (size > target_->capacity()) target_->reserve(size);
     }
-    /// Forgets the pairs from the first `size` on.
-    void cut(std::size_t size) { size_ = size; }
+    void add(Pair p) {
+        *reserve(1) = p;
+        ++size_;
+        settle();
+    }
+    /// Hands the pairs on if there are too many. Called where nobody counts on their places.
+    void settle() {
+        if (size_ <= spill_.above) [[likely]]
+            return;
+        spill_.take(spill_.context, {target_->data(), size_});
+        size_ = 0;
+        ++spills_;
+    }
+    /// How often pairs were handed on.
+    [[nodiscard]] std::size_t spills() const { return spills_; }
 
   private:
     // Not to all of the capacity: the elements of a vector are filled when it grows.
@@ -46,6 +73,8 @@ class PairBuffer {
 
     std::vector<Pair>* target_;
     std::size_t size_;
+    Spill spill_;
+    std::size_t spills_ = 0;
 };
 
 /// Appends the overlapping pairs of rows [row_begin, row_end) with themselves and the rows that follow them in the half

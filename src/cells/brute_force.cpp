@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 #include "base/parallel.hpp"
+#include "cells/bounded_pairs.hpp"
 #include "cells/match.hpp"
 #include "cells/validate.hpp"
 
@@ -111,15 +112,16 @@ std::span<const std::uint32_t> BruteForce<D, T>::overlaps_after(std::uint32_t i,
 
 template <int D, class T>
 void BruteForce<D, T>::find_pairs(std::vector<Pair>& out) const {
-    out.clear();
+    cells::BoundedPairs pairs(out, options_.max_bytes);
     in_order(
         options_.executor, size_, size_,
         [&](std::size_t i, std::span<std::uint32_t> scratch) {
             return overlaps_after(static_cast<std::uint32_t>(i), scratch);
         },
         [&](std::size_t i, std::span<const std::uint32_t> row) {
-            for (const std::uint32_t j : row) out.push_back({static_cast<std::uint32_t>(i), j});
+            for (const std::uint32_t j : row) pairs.push({static_cast<std::uint32_t>(i), j});
         });
+    pairs.finish();
 }
 
 template <int D, class T>
@@ -127,7 +129,7 @@ void BruteForce<D, T>::find_pairs(std::span<const Box<D, T>> a, std::span<const 
                                   std::vector<Pair>& out) const {
     cells::check_boxes(a, options_.executor);
     cells::check_boxes(b, options_.executor);
-    out.clear();
+    cells::BoundedPairs pairs(out, options_.max_bytes);
     std::vector<T> columns;
     cells::to_columns(b, columns);
     in_order(
@@ -137,8 +139,9 @@ void BruteForce<D, T>::find_pairs(std::span<const Box<D, T>> a, std::span<const 
                                                         a[i], scratch.data()));
         },
         [&](std::size_t i, std::span<const std::uint32_t> row) {
-            for (const std::uint32_t j : row) out.push_back({static_cast<std::uint32_t>(i), j});
+            for (const std::uint32_t j : row) pairs.push({static_cast<std::uint32_t>(i), j});
         });
+    pairs.finish();
 }
 
 template <int D, class T>

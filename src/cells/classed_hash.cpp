@@ -1,5 +1,6 @@
 #include "cells/classed_hash.hpp"
 
+#include "cells/bounded_pairs.hpp"
 #include "cells/ordered_rows.hpp"
 
 #include <algorithm>
@@ -373,14 +374,14 @@ std::uint64_t ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
     std::atomic<std::size_t> count{0};
     base::run_tasks(options_.executor, chunks, [&](std::size_t chunk) {
         std::vector<std::uint32_t> found;
+        BoundedPairs part(parts[chunk], options_.max_bytes);
         for (std::size_t i = chunk * grain; i < std::min(boxes_.size(), (chunk + 1) * grain); ++i) {
             const auto q = static_cast<std::uint32_t>(i);
             found.clear();
             tests[chunk] += partners(q, found);
-            for (const std::uint32_t o : found) parts[chunk].push_back({std::min(o, q), std::max(o, q)});
+            for (const std::uint32_t o : found) part.add(o, q);
         }
-        // Beyond the limit pairs are only counted, so that the error can name the size.
-        if ((count += parts[chunk].size()) > limit) std::vector<Pair>().swap(parts[chunk]);
+        if ((count += part.count()) > limit) std::vector<Pair>().swap(parts[chunk]);
     });
     out.clear();
     if (count > limit) throw_too_large(count, options_.max_bytes);
@@ -392,13 +393,15 @@ std::uint64_t ClassedHash<D, T>::find_pairs(std::vector<Pair>& out) const {
 template <int D, class T>
 std::uint64_t ClassedHash<D, T>::find_pairs(std::span<const Box<D, T>> queries, std::vector<Pair>& out) const {
     check_boxes(queries, options_.executor);
-    out.clear();
-    return in_order(
+    BoundedPairs pairs(out, options_.max_bytes);
+    const std::uint64_t tests = in_order(
         options_.executor, queries.size(), [] { return 0; },
         [&](std::size_t i, std::vector<std::uint32_t>& found, int) { return find(queries[i], found); },
         [&](std::size_t i, std::span<const std::uint32_t> row) {
-            for (const std::uint32_t j : row) out.push_back({static_cast<std::uint32_t>(i), j});
+            for (const std::uint32_t j : row) pairs.push({static_cast<std::uint32_t>(i), j});
         });
+    pairs.finish();
+    return tests;
 }
 
 template <int D, class T>

@@ -75,7 +75,6 @@ class PointTable {
     /// Appends the indices of the points near `query` in the cells of the mask. Returns the number of distance tests.
     std::uint64_t find(const Vec<D, T>& query, std::span<const Vec<D, int>> mask, const NearTest<T>& near,
                        std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) const {
-        scratch.resize(size());
         const std::size_t stride = column_stride(size());
         std::uint64_t tests = 0;
         for_each_range(quantiser_.cell(query), mask, [&](std::uint32_t begin, std::uint32_t end) {
@@ -85,6 +84,7 @@ class PointTable {
                     if (near(query, sorted_[p])) found.push_back(index_[p]);
                 return;
             }
+            if (scratch.size() < end - begin + column_padding) scratch.resize(2 * (end - begin) + column_padding);
             const std::size_t count =
                 match_point<D, T>(columns_.data(), stride, begin, end, query, near, scratch.data());
             for (std::size_t k = 0; k < count; ++k) found.push_back(index_[scratch[k]]);

@@ -1,5 +1,6 @@
 #include "io/csv.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <vector>
@@ -21,6 +22,26 @@ std::string_view unquoted(std::string_view field) {
     return trimmed(field);
 }
 
+// Where the next separator outside quotes is.
+std::size_t end_of_field(std::string_view line, char separator) {
+    bool quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '"') quoted = !quoted;
+        if (line[i] == separator && !quoted) return i;
+    }
+    return line.npos;
+}
+
+// Looks like a value, or like a missing one, and not like the name of a column.
+bool like_a_value(std::string_view field) {
+    if (field.empty() || std::string_view("0123456789+-.").find(field[0]) != field.npos) return true;
+    std::string word(field);
+    for (char& c : word)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return word == "na" || word == "n/a" || word == "nan" || word == "null" || word == "none" || word == "inf" ||
+           word == "infinity";
+}
+
 // Fields as the separator cuts them; runs of blanks count as one separator when it is a space.
 std::vector<std::string_view> split(std::string_view line, char separator) {
     std::vector<std::string_view> fields;
@@ -30,7 +51,7 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
         return fields;
     }
     for (;;) {
-        const std::size_t end = line.find(separator);
+        const std::size_t end = end_of_field(line, separator);
         fields.push_back(unquoted(line.substr(0, end)));
         if (end == line.npos) return fields;
         line.remove_prefix(end + 1);
@@ -61,6 +82,7 @@ class CsvParser {
         separator_ = separator_of(line);
         const std::vector<std::string_view> fields = split(line, separator_);
         columns_ = fields.size();
+        if (std::all_of(fields.begin(), fields.end(), like_a_value)) return false;
         double value = 0;
         for (const std::string_view field : fields)
             if (parse_double(field, value) != NumberError::not_a_number) return false;

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -89,6 +91,7 @@ MappedFile::~MappedFile() {
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     struct stat info {};
     std::string target = path_;
+    std::optional<mode_t> existing;
     if (::stat(path_.c_str(), &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
             errno = EISDIR;
@@ -99,10 +102,13 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
             if (file_ < 0) fail();
             return;
         }
-        if (char* real = ::realpath(path_.c_str(), nullptr)) {  // through a symbolic link, the file itself is replaced
-            target = real;
-            std::free(real);
-        }
+        existing = info.st_mode & 0777;
+    }
+    // Through symbolic links, the file itself is replaced, or made where they lead.
+    std::error_code none;
+    for (int links = 0; links < 40 && std::filesystem::is_symlink(target, none); ++links) {
+        const std::filesystem::path next = std::filesystem::read_symlink(target, none);
+        target = (std::filesystem::path(target).parent_path() / next).string();
     }
     target_ = target;
     temporary_ = target + ".XXXXXX.tmp";
@@ -111,7 +117,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     slot_ = remember(temporary_);
     const mode_t mask = ::umask(0);
     ::umask(mask);
-    ::fchmod(file_, 0666 & ~mask);
+    ::fchmod(file_, existing.value_or(0666 & ~mask));
     buffer_.reserve(buffer_size);
 }
 

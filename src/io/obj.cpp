@@ -20,7 +20,7 @@ class ObjParser {
             std::string_view line = lines_.line();
             if (lines_.number() == 1 && line.substr(0, 3) == "\xEF\xBB\xBF") line.remove_prefix(3);
             first_line_ = lines_.number();
-            if (!line.empty() && line.back() == '\\') line = joined(line);
+            if (continued(line)) line = joined(line);
             line = line.substr(0, line.find('#'));
             const std::string_view keyword = next_word(line);
             if (keyword == "v")
@@ -51,9 +51,13 @@ class ObjParser {
             {.file = std::string(name_), .line = line});
     }
 
+    // A backslash at the end of a comment is part of it.
+    [[nodiscard]] static bool continued(std::string_view line) {
+        return !line.empty() && line.back() == '\\' && line.find('#') == line.npos;
+    }
     std::string_view joined(std::string_view line) {
         long_line_.assign(line);
-        while (!long_line_.empty() && long_line_.back() == '\\') {
+        while (continued(long_line_)) {
             long_line_.back() = ' ';
             if (!lines_.next()) break;
             long_line_ += lines_.line();
@@ -63,7 +67,12 @@ class ObjParser {
 
     void vertex(std::string_view line) {
         Vec3d position{};
-        for (int k = 0; k < 3; ++k) position[k] = double_or_throw(next_word(line), where(static_cast<unsigned>(k)));
+        for (int k = 0; k < 3; ++k) {
+            position[k] = double_or_throw(next_word(line), where(static_cast<unsigned>(k)));
+            if (!std::isfinite(position[k]))
+                throw Error(ErrorKind::bad_value, std::isnan(position[k]) ? "NaN" : "infinite coordinate",
+                            where(static_cast<unsigned>(k)));
+        }
         double more[4] = {};
         int count = 0;
         for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {

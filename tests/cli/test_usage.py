@@ -1,6 +1,7 @@
 """Exit codes, help, version, signals, bench and demo."""
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -26,6 +27,7 @@ class Usage(CommandLine):
         self.fails(2, "dance", says=["unknown verb 'dance'", "pairs"])
         self.fails(2, "neighbors", "b.npy", "--k", "0", says="--k must be at least 1")
         self.fails(2, "pairs", "b.npy", "--repeat", "0", says="--repeat")
+        self.fails(2, "pairs", "b.npy", "--max-bytes", "-1", says="--max-bytes")
 
     def test_help_has_an_example(self):
         self.assertEqual(self.run_quadrat("--help").returncode, 0)
@@ -80,6 +82,37 @@ class Usage(CommandLine):
             process.communicate(timeout=60)
             self.assertEqual(process.returncode, -number)
             self.assertEqual(self.files(), {"b.npy"})
+
+    def test_ignored_signals_stay_ignored(self):
+        lo = self.random.random((60000, 3)).astype(np.float32)
+        self.save("b.npy", np.hstack([lo, lo]))
+        process = subprocess.Popen(["nohup", QUADRAT, "pairs", "b.npy", "--method", "brute"], cwd=self.folder.name,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        while b"quadrat" not in pathlib.Path(f"/proc/{process.pid}/comm").read_bytes() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_file_that_may_not_grow_is_one_line(self):
+        self.save("p.npy", self.random.random((20000, 3)))
+        result = subprocess.run(["bash", "-c", 'ulimit -f 100; "$0" neighbors p.npy --radius 0.1 --out near', QUADRAT],
+                                cwd=self.folder.name, capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1), result.stderr)
+        self.assertIn("cannot write", result.stderr)
+        self.assertEqual(self.files(), {"p.npy"})
+
+    def test_full_standard_output(self):
+        for words in ("--help",), ("pairs", "--help"), ("--version",):
+            with open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run([QUADRAT, *words], stdout=full, stderr=subprocess.PIPE).returncode, 1)
+
+    def test_more_threads_than_processors(self):
+        lo = self.random.random((20000, 3))
+        self.save("b.npy", np.hstack([lo, lo + 0.01]))
+        self.assertEqual(self.json("pairs", "b.npy", "--threads", "64")["threads"], 64)  # and nothing on stderr
 
     def test_bench(self):
         for words, first in ((("broad-phase",), "B1"), (("neighbors",), "W1")):

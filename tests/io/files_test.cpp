@@ -77,6 +77,24 @@ TEST(AtomicFile, WritesThroughDevicesAndLinks) {
     EXPECT_EQ(scratch.read("real"), "new");
 }
 
+TEST(AtomicFile, KeepsPermissionsAndFollowsLinksToNothing) {
+    using std::filesystem::perms;
+    const Scratch scratch;
+    const std::string secret = scratch.write("secret", "old");
+    std::filesystem::permissions(secret, perms::owner_read | perms::owner_write);
+    std::filesystem::create_symlink("later", scratch.file("link"));
+    std::filesystem::create_symlink("link", scratch.file("chain"));
+    for (const char* name : {"secret", "chain"}) {
+        io::AtomicFile file(scratch.file(name));
+        file.write("new");
+        file.commit();
+    }
+    EXPECT_EQ(std::filesystem::status(secret).permissions(), perms::owner_read | perms::owner_write);
+    EXPECT_TRUE(std::filesystem::is_symlink(scratch.file("chain")));
+    EXPECT_TRUE(std::filesystem::is_symlink(scratch.file("link")));
+    EXPECT_EQ(scratch.read("later"), "new");
+}
+
 TEST(MappedFile, ReadsAndSaysWhyNot) {
     const Scratch scratch;
     const io::MappedFile file(scratch.write("a", "hello"));

@@ -130,6 +130,7 @@ TEST(Obj, FacesOfAllForms) {
     EXPECT_EQ(mesh.vertices[3], (Vec3d{0, 1, 0}));
     EXPECT_EQ(mesh.triangles,
               (std::vector<Triangle>{{0, 1, 2}, {0, 2, 3}, {0, 1, 2}, {0, 1, 2}, {0, 1, 3}, {0, 1, 4}}));
+    EXPECT_EQ(obj("v 0 0 0\n# C:\\x\\\nv 1 0 0\nv 0 1 \\\n0 # y\\\nv 0 0 1\n").vertices.size(), 4u);
     EXPECT_EQ(obj("v 0 0 0 1 0.5 0\n").colors[0], (std::array<std::uint8_t, 4>{255, 128, 0, 255}));
 }
 
@@ -143,6 +144,8 @@ TEST(Obj, NumbersAreCorrectlyRounded) {
 
 TEST(Obj, ErrorsNameTheLine) {
     EXPECT_EQ(error_of([] { (void)obj("v 0 0 0\nv 1 x 0\n"); }), "a.obj: line 2, column 1: 'x' is not a number");
+    EXPECT_EQ(error_of([] { (void)obj("v 0 0 0\nv 1 0 nan\n"); }), "a.obj: line 2, column 2: NaN");
+    EXPECT_EQ(error_of([] { (void)obj("v -inf 0 0\n"); }), "a.obj: line 1, column 0: infinite coordinate");
     EXPECT_EQ(error_of([] { (void)obj("v 0 0\n"); }), "a.obj: line 1, column 2: a number is missing");
     EXPECT_EQ(error_of([] { (void)obj("v 0 0 0\nf 1 1 2\n"); }), "a.obj: line 2: vertex 2 of 1 does not exist");
     EXPECT_EQ(error_of([] { (void)obj("v 0 0 0\nf 1 1 -2\n"); }), "a.obj: line 2, column 2: vertex -2 does not exist");

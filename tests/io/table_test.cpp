@@ -151,6 +151,8 @@ TEST(Csv, HeadersSeparatorsAndComments) {
         EXPECT_EQ(table.shape, (std::vector<std::uint64_t>{2, 2})) << text;
     }
     EXPECT_EQ(parse_csv("x, \"y\"\n1,2\n").names, (std::vector<std::string>{"x", "y"}));
+    EXPECT_EQ(parse_csv("\"lo, x\",\"hi, x\"\n1,2\n").names, (std::vector<std::string>{"lo, x", "hi, x"}));
+    EXPECT_EQ(parse_csv("first,2nd,x\n1,2,3\n").rows(), 1u);
     EXPECT_EQ(parse_csv("").rows(), 0u);
     EXPECT_EQ(parse_csv("x0,y0,x1,y1\n").columns(), 4u);
 }
@@ -166,6 +168,10 @@ TEST(Csv, ErrorsNameLineRowAndColumn) {
     EXPECT_EQ(error_of([] { (void)parse_csv("1,b\n"); }), "a.csv: line 1, row 0, column 1: 'b' is not a number");
     EXPECT_EQ(error_of([] { (void)parse_csv("1e400,1\n"); }),
               "a.csv: line 1, row 0, column 0: '1e400' is out of range");
+    // A first line of what looks like values is no header.
+    EXPECT_EQ(error_of([] { (void)parse_csv("0x0,0x1\n1,2\n"); }),
+              "a.csv: line 1, row 0, column 0: '0x0' is not a number");
+    EXPECT_EQ(error_of([] { (void)parse_csv("NA,\n1,2\n"); }), "a.csv: line 1, row 0, column 0: 'NA' is not a number");
     const io::Table table = parse_csv("x,y\n1,2\n\n3,4\n5,6\n");
     EXPECT_EQ(Error(ErrorKind::bad_value, "NaN", table.place("a.csv", 2, 1)).what(),
               std::string("a.csv: line 5, row 2, column 1: NaN"));

@@ -237,7 +237,7 @@ TEST(CellIndex, NearestOfFewFarAndCoincidentPoints) {
     std::vector<Vec3f> points(20, Vec3f{{1, 2, 3}});
     points.push_back(Vec3f{{1e30f, 0, 0}});
     points.push_back(Vec3f{{-1e-30f, 0, 0}});
-    const NeighborList list = find_nearest<3, float>(points, 3);
+    const NeighborList list = find_nearest(points, 3);
     for (std::uint32_t i = 0; i < points.size(); ++i) EXPECT_EQ(list[i].size(), 3u);
     EXPECT_EQ(list[0][0], 1u);
     EXPECT_EQ(list[5][0], 0u);

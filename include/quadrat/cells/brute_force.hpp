@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace quadrat {
 
 struct BruteForceOptions {
     Executor* executor = nullptr;  ///< where to run; null is the calling thread
+    /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 /// Holds its own copy of what it was built from. Const calls may run concurrently. Cost: n^2 / 2 tests for pairs, n^2

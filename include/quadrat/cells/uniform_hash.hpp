@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,6 +20,8 @@ namespace quadrat {
 struct UniformHashOptions {
     Executor* executor = nullptr;  ///< where to run; null is the calling thread
     double cell_size = 0;          ///< edge of the cells for boxes; 0 chooses it from the mean of their sizes
+    /// A result of find_pairs that would need more throws ErrorKind::too_large, with the size it needs.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 /// Holds its own copy of what it was built from. Const calls may run concurrently. Correct for every finite input,
