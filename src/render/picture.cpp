@@ -61,7 +61,7 @@ Picture::Picture(std::uint32_t width, std::uint32_t height, std::uint32_t sample
       depth_(std::size_t{width} * samples * height * samples, 0.0f),
       color_(depth_.size(), Sample{0, 0, 0}) {
     light_.direction = normalized(light.direction);
-    right_ = normalized(cross(forward_, camera.up));
+    right_ = right_of(forward_, camera.up);
     up_ = cross(right_, forward_);
 }
 

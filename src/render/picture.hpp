@@ -29,7 +29,7 @@ struct Color {
 struct Camera {
     Vec3f eye{0, -4, 1};
     Vec3f target{0, 0, 0};
-    Vec3f up{0, 0, 1};
+    Vec3f up{0, 0, 1};           ///< seen from straight above or below, y is up instead
     float field_of_view = 0.7f;  ///< vertical, radians
 };
 

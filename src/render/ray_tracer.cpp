@@ -401,7 +401,7 @@ std::vector<std::uint8_t> trace(const Stage& stage, const TraceOptions& options)
     const std::uint32_t width = options.width, height = options.height, samples = std::max(1u, options.samples);
     const Camera& camera = stage.camera;
     const Vec3f forward = normalized(sub(camera.target, camera.eye));
-    const Vec3f right = normalized(cross(forward, camera.up)), up = cross(right, forward);
+    const Vec3f right = right_of(forward, camera.up), up = cross(right, forward);
     const float half = std::tan(camera.field_of_view / 2), pixel = 2 * half / static_cast<float>(height);
 
     const std::size_t count = std::size_t{width} * height;

@@ -34,6 +34,14 @@ namespace quadrat::render {
     return length > 0 ? Vec3f{a[0] / length, a[1] / length, a[2] / length} : a;
 }
 
+/// The unit vector to the right of who looks along `forward`; where `up` is the same direction, another one stands in.
+[[nodiscard]] inline Vec3f right_of(const Vec3f& forward, const Vec3f& up) {
+    const Vec3f right = cross(forward, up);
+    if (dot(right, right) > 1e-10f * dot(up, up)) return normalized(right);
+    const bool along_y = std::abs(forward[1]) > 0.9f;
+    return normalized(cross(forward, along_y ? Vec3f{1, 0, 0} : Vec3f{0, 1, 0}));
+}
+
 /// Linear light to the 8 bits of sRGB.
 [[nodiscard]] inline std::uint8_t encode(float v) {
     v = std::clamp(v, 0.0f, 1.0f);

@@ -74,6 +74,27 @@ std::vector<Vec3d> placed(const std::vector<Vec3d>& shape, const BodyPose& pose)
     return out;
 }
 
+// Sheets pass through each other, but a scene in which they start so is a mistake. Two as one surface: its own check
+// decides.
+bool in_contact(const SceneCloth& a, const SceneCloth& b) {
+    for (int k = 0; k < 3; ++k) {
+        const auto less = [k](const Vec3d& l, const Vec3d& r) { return l[k] < r[k]; };
+        const auto ends_a = std::minmax_element(a.positions.begin(), a.positions.end(), less);
+        const auto ends_b = std::minmax_element(b.positions.begin(), b.positions.end(), less);
+        if ((*ends_a.second)[k] < (*ends_b.first)[k] || (*ends_b.second)[k] < (*ends_a.first)[k]) return false;
+    }
+    Surface both = {a.triangles, a.positions};
+    const auto shift = static_cast<std::uint32_t>(a.positions.size());
+    for (const Triangle& t : b.triangles) both.triangles.push_back({t.a + shift, t.b + shift, t.c + shift});
+    both.vertices.insert(both.vertices.end(), b.positions.begin(), b.positions.end());
+    try {
+        (void)Cloth(both.triangles, both.vertices);
+        return false;
+    } catch (const Error&) {
+        return true;
+    }
+}
+
 }  // namespace
 
 void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, double longest_step, Executor* executor) {
@@ -130,6 +151,10 @@ void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, do
         } catch (const Error& e) {
             throw Error(e.kind(), e.message(), {.field = path + "/" + e.where().field});
         }
+        for (std::size_t other = 0; other < i; ++other)
+            if (in_contact(scene.cloths[other], c))
+                throw Error(ErrorKind::bad_value, "starts in contact with cloth " + std::to_string(other),
+                            {.field = path});
     }
     build();
 }

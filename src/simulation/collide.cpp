@@ -107,6 +107,33 @@ void respond(State& s, double dt, const std::vector<Meeting>& meetings) {
         }
 }
 
+// The path as it was walked, not from one end of a periodic axis to the other; where it crosses the seam, its image at
+// the other end too, which is where it goes on.
+void stop_at_cloth(State& s, std::size_t i, std::vector<ClothTouch>& touches, std::vector<std::uint32_t>& scratch) {
+    const auto id = static_cast<std::uint32_t>(i);
+    if (!s.periodic()) {
+        s.cloths.stop(id, s.before[i], s.p.x[i], touches, scratch);
+        return;
+    }
+    Vec3f from = s.before[i];
+    const Vec3f step = s.apart(s.p.x[i], from);
+    Vec3f to = {{from[0] + step[0], from[1] + step[1], from[2] + step[2]}};
+    const auto stop = [&] {
+        const Vec3f wanted = to;
+        s.cloths.stop(id, from, to, touches, scratch);
+        return to != wanted;
+    };
+    bool moved = stop();
+    Vec3f there = to;
+    wrap(s, there);
+    if (there != to) {
+        for (int k = 0; k < 3; ++k) from[k] += there[k] - to[k];
+        to = there;
+        moved = stop() || moved;
+    }
+    if (moved) s.p.x[i] = to;
+}
+
 }  // namespace
 
 void collide(State& s, double dt) {
@@ -129,8 +156,7 @@ void collide(State& s, double dt) {
             if (!met[c].empty()) meet_walls(s, begin, end, 0);
             if (!s.cloths.empty()) {
                 std::vector<std::uint32_t> scratch;
-                for (std::size_t i = begin; i < end; ++i)
-                    s.cloths.stop(static_cast<std::uint32_t>(i), s.before[i], s.p.x[i], touched[c], scratch);
+                for (std::size_t i = begin; i < end; ++i) stop_at_cloth(s, i, touched[c], scratch);
             }
             if (s.periodic())
                 for (std::size_t i = begin; i < end; ++i) wrap(s, s.p.x[i]);

@@ -92,6 +92,7 @@ double internal_energy(const State& s, std::size_t i) {
     if (!f.negative_pressure && q < 1) return 0;
     const double k = f.stiffness, g = f.gamma;
     if (s.scene.solver == SolverKind::ideal_gas) return k * (std::log(q) + 1 / q - 1);
+    if (g == 1) return k / static_cast<double>(f.rest_density) * (std::log(q) + 1 / q - 1);
     return k / static_cast<double>(f.rest_density) * (std::pow(q, g - 1) / (g - 1) + 1 / q - g / (g - 1));
 }
 

@@ -91,8 +91,9 @@ void wrap(const State& s, Vec3f& x) {
         const float l = s.period[static_cast<std::size_t>(k)];
         if (!(l > 0)) continue;
         const auto lo = static_cast<float>(s.scene.domain.box.lo[k]);
-        if (x[k] < lo) x[k] += l;
-        if (x[k] >= lo + l) x[k] -= l;
+        if (x[k] >= lo && x[k] < lo + l) continue;
+        x[k] -= l * std::floor((x[k] - lo) / l);
+        if (x[k] >= lo + l || x[k] < lo) x[k] = lo;  // rounding: both ends are one place
     }
 }
 

@@ -7,7 +7,9 @@
 #include "simulation/state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 namespace quadrat::simulation {
 namespace {
@@ -172,12 +174,43 @@ KernelFunction density_function(const Scene& c) {
     return KernelFunction::poly6;
 }
 
-// Lattice points nearer than half a spacing to a body are not part of a block; a single particle inside one is an
-// error.
-void remove_inside_bodies(State& s) {
+// The lattice of a block: how many points along each axis, and where they are.
+struct Lattice {
+    const FluidBlock& block;
+    std::array<std::uint64_t, 3> count = {1, 1, 1};
+
+    Lattice(const State& s, const FluidBlock& b, const std::string& path) : block(b) {
+        double all = 1;
+        for (std::size_t k = 0; k < static_cast<std::size_t>(s.dimension); ++k) {
+            const int axis = static_cast<int>(k);
+            double n = b.count[k];
+            if (n == 0)  // never denser than at rest, or the block would burst
+                n = std::max(1.0, std::floor((b.box.hi[axis] - b.box.lo[axis]) / s.spacing + 1e-3));
+            all *= n;
+            if (all + static_cast<double>(s.p.size()) > 4e9)  // ids are 32 bits
+                throw Error(ErrorKind::too_large, "expected at most 4e9 particles", {.field = path});
+            count[k] = static_cast<std::uint64_t>(n);
+        }
+    }
+    [[nodiscard]] std::size_t size() const { return count[0] * count[1] * count[2]; }
+    [[nodiscard]] Vec3d point(const std::array<std::uint64_t, 3>& at, int dimension) const {
+        Vec3d p = {};
+        for (int k = 0; k < dimension; ++k) {
+            const auto axis = static_cast<std::size_t>(k);
+            const double share = (static_cast<double>(at[axis]) + 0.5) / static_cast<double>(count[axis]);
+            p[k] = block.box.lo[k] + share * (block.box.hi[k] - block.box.lo[k]);
+        }
+        return p;
+    }
+};
+
+// Lattice points nearer than half a spacing to a body are not part of a block; a single particle inside one, and a
+// block of which nothing is left, is an error. `block_ends`: where the particles of each block end.
+void remove_inside_bodies(State& s, const std::vector<std::size_t>& block_ends) {
     if (s.solids.empty()) return;
-    std::size_t from_blocks = s.p.size(), kept = 0;
-    for (const FluidParticles& f : s.scene.particles) from_blocks -= f.positions.size();
+    const std::size_t from_blocks = block_ends.empty() ? 0 : block_ends.back();
+    std::size_t kept = 0, block = 0;
+    std::vector<bool> left(block_ends.size());
     const std::size_t n = s.p.size();
     for (std::size_t i = 0; i < n; ++i) {
         double distance = s.spacing;
@@ -188,11 +221,23 @@ void remove_inside_bodies(State& s) {
         }
         if (distance < (i < from_blocks ? 0.5 * s.spacing : 0)) {
             if (i < from_blocks) continue;
-            throw Error(ErrorKind::bad_value, "a particle starts inside a body", {.index = i, .field = "/particles"});
+            std::size_t list = 0, at = i - from_blocks;
+            for (; at >= s.scene.particles[list].positions.size(); ++list)
+                at -= s.scene.particles[list].positions.size();
+            throw Error(ErrorKind::bad_value, "a particle starts inside a body",
+                        {.field = "/particles/" + std::to_string(list) + "/positions/" + std::to_string(at)});
+        }
+        if (i < from_blocks) {
+            while (i >= block_ends[block]) ++block;
+            left[block] = true;
         }
         s.p.each([&](auto& array) { array[kept] = array[i]; });
         ++kept;
     }
+    for (std::size_t b = 0; b < left.size(); ++b)
+        if (!left[b])
+            throw Error(ErrorKind::bad_value, "expected some fluid, found none: all of it is inside a body",
+                        {.field = "/blocks/" + std::to_string(b)});
     s.p.resize(kept);
     for (std::size_t i = 0; i < kept; ++i) s.p.id[i] = static_cast<std::uint32_t>(i);
     s.next_id = static_cast<std::uint32_t>(kept);
@@ -208,7 +253,7 @@ void derive_constants(State& s) {
     const Scene& c = s.scene;
     s.dimension = c.dimension;
     s.spacing = c.spacing;
-    s.support = c.support > 0 ? c.support : (c.dimension == 2 ? 2.4 : 2.0) * c.spacing;
+    s.support = c.support > 0 ? c.support : default_support(c);
     s.expected_speed = c.expected_speed;
     if (s.expected_speed == 0) s.expected_speed = std::sqrt(2 * norm(c.gravity) * fall_height(c)) + given_speed(c);
     if (s.expected_speed == 0) s.expected_speed = 1;
@@ -217,6 +262,7 @@ void derive_constants(State& s) {
     s.number_density = s.same_support = true;
     s.tension = false;
     derive_phases(s);
+    check_steps(s);
     add_walls(s);
     const float reach = std::max(s.largest_support, static_cast<float>(s.spacing));
     for (int k = 0; k < 3; ++k) {
@@ -261,31 +307,43 @@ void set_up(State& s) {
     derive_constants(s);
     s.solids.set_up(c, Kernel(density_function(c), s.dimension, s.support), s.reach(), s.calibration, s.executor);
     Random random(c.seed);
-    for (const FluidBlock& b : c.blocks) {
-        std::size_t count[3] = {1, 1, 1};
-        for (int k = 0; k < s.dimension; ++k) {
-            count[k] = b.count[static_cast<std::size_t>(k)];
-            if (count[k] == 0)  // never denser than at rest, or the block would burst
-                count[k] =
-                    static_cast<std::size_t>(std::max(1.0, std::floor((b.box.hi[k] - b.box.lo[k]) / s.spacing + 1e-3)));
-        }
-        for (std::size_t z = 0; z < count[2]; ++z)
-            for (std::size_t y = 0; y < count[1]; ++y)
-                for (std::size_t x = 0; x < count[0]; ++x) {
-                    const std::size_t at[3] = {x, y, z};
-                    Vec3d p = {};
-                    for (int k = 0; k < s.dimension; ++k) {
-                        const double share = (static_cast<double>(at[k]) + 0.5) / static_cast<double>(count[k]);
-                        p[k] = b.box.lo[k] + share * (b.box.hi[k] - b.box.lo[k]);
-                        if (c.jitter > 0) p[k] += c.jitter * s.spacing * random();
-                    }
+    std::vector<std::size_t> block_ends;
+    for (std::size_t i = 0; i < c.blocks.size(); ++i) {
+        const FluidBlock& b = c.blocks[i];
+        const std::string path = "/blocks/" + std::to_string(i);
+        const Lattice lattice(s, b, path);
+        const auto& n = lattice.count;
+        for (const std::uint64_t z : {std::uint64_t{0}, n[2] - 1})  // the domain is convex: corners are enough
+            for (const std::uint64_t y : {std::uint64_t{0}, n[1] - 1})
+                for (const std::uint64_t x : {std::uint64_t{0}, n[0] - 1})
+                    check_place(s, lattice.point({x, y, z}, s.dimension), path);
+        s.p.each([&](auto& array) { array.reserve(array.size() + lattice.size()); });
+        for (std::uint64_t z = 0; z < n[2]; ++z)
+            for (std::uint64_t y = 0; y < n[1]; ++y)
+                for (std::uint64_t x = 0; x < n[0]; ++x) {
+                    Vec3d p = lattice.point({x, y, z}, s.dimension);
+                    if (c.jitter > 0)
+                        for (int k = 0; k < s.dimension; ++k) p[k] += c.jitter * s.spacing * random();
                     add_particle(s, p, b.velocity, b.phase, s.phases[b.phase].support);
                 }
+        block_ends.push_back(s.p.size());
     }
-    for (const FluidParticles& f : c.particles)
-        for (std::size_t k = 0; k < f.positions.size(); ++k)
+    for (std::size_t i = 0; i < c.particles.size(); ++i) {
+        const FluidParticles& f = c.particles[i];
+        for (std::size_t k = 0; k < f.positions.size(); ++k) {
+            check_place(s, f.positions[k], "/particles/" + std::to_string(i) + "/positions/" + std::to_string(k));
             add_particle(s, f.positions[k], f.velocities.empty() ? Vec3d{} : f.velocities[k], f.phase,
                          f.supports.empty() ? static_cast<double>(s.phases[f.phase].support) : f.supports[k]);
+        }
+    }
+    for (std::size_t i = 0; i < c.bodies.size(); ++i)
+        if (c.bodies[i].motion == BodyMotion::dynamic)
+            check_place(s, plain(s.solids.bodies()[i].world_centre(s.solids.poses[i])),
+                        "/bodies/" + std::to_string(i) + "/position");
+    for (std::size_t i = 0; i < c.cloths.size(); ++i)
+        for (std::size_t k = 0; k < c.cloths[i].positions.size(); ++k)
+            check_place(s, c.cloths[i].positions[k],
+                        "/cloths/" + std::to_string(i) + "/positions/" + std::to_string(k));
     if (s.p.size() == 0 && s.scene.emitters.empty() && s.scene.bodies.empty() && s.scene.cloths.empty())
         throw Error(ErrorKind::bad_value, "expected some fluid, a body or a cloth, found none", {.field = "/blocks"});
     for (std::size_t i = 0; i < c.blocks.size() + c.particles.size(); ++i) {
@@ -294,7 +352,7 @@ void set_up(State& s) {
             throw Error(ErrorKind::bad_value, "expected at least one particle, found none",
                         {.field = "/particles/" + std::to_string(i - c.blocks.size()) + "/positions"});
     }
-    remove_inside_bodies(s);
+    remove_inside_bodies(s, block_ends);
     // Between its steps a sheet stands still for the fluid. It must not go far in one, or the fluid runs into it as
     // into a wall: a tenth of a spacing at the expected speed.
     double longest = c.frame_interval;
@@ -307,7 +365,9 @@ void set_up(State& s) {
 
 void set_up_emitters(State& s) {
     s.emitters.clear();
-    for (const Emitter& e : s.scene.emitters) {
+    for (std::size_t i = 0; i < s.scene.emitters.size(); ++i) {
+        const Emitter& e = s.scene.emitters[i];
+        const std::string path = "/emitters/" + std::to_string(i);
         EmitterState state;
         const double length = norm(e.direction);
         const Vec3d d = {{e.direction[0] / length, e.direction[1] / length, e.direction[2] / length}};
@@ -319,14 +379,25 @@ void set_up_emitters(State& s) {
         const double un = norm(u);
         for (int k = 0; k < 3; ++k) u[k] /= un;
         const Vec3d w = {{d[1] * u[2] - d[2] * u[1], d[2] * u[0] - d[0] * u[2], d[0] * u[1] - d[1] * u[0]}};
-        const int reach = static_cast<int>(std::floor(e.radius / s.spacing));
+        const double across = std::floor(e.radius / s.spacing);
+        const auto check_room = [&](double particles) {
+            if (particles > static_cast<double>(e.max_particles))
+                throw Error(ErrorKind::bad_value,
+                            "expected room for one disc of particles, found " + std::to_string(e.max_particles),
+                            {.field = path + "/max_particles"});
+        };
+        check_room(s.dimension == 2 ? 2 * across : 3 * across * across);  // no more than there will be
+        const int reach = static_cast<int>(across);
         for (int a = -reach; a <= reach; ++a)
             for (int b = s.dimension == 2 ? 0 : -reach; b <= (s.dimension == 2 ? 0 : reach); ++b) {
                 if (std::hypot(a, b) * s.spacing > e.radius) continue;
                 Vec3d offset;
                 for (int k = 0; k < 3; ++k) offset[k] = s.spacing * (a * u[k] + b * w[k]);
                 state.disc.push_back(offset);
+                const Vec3d& p = e.position;
+                check_place(s, {{p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]}}, path + "/position");
             }
+        check_room(static_cast<double>(state.disc.size()));
         s.emitters.push_back(state);
     }
 }

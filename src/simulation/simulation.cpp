@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace quadrat {
@@ -79,7 +80,11 @@ void Simulation::step() {
 void Simulation::advance_to(double time, const StopToken& stop) {
     while (impl_->time < time) {
         if (stop.stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
+        const double before = impl_->time;
         simulation::step(*impl_, time);
+        if (!(impl_->time > before))
+            throw Error(ErrorKind::bad_value, "a step of " + std::to_string(impl_->last_step) + " s at " +
+                                                  std::to_string(before) + " s is too short to go on");
         // A rest that rounding left is not a step.
         if (time - impl_->time < 1e-9 * impl_->last_step) impl_->time = time;
     }

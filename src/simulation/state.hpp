@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace quadrat::simulation {
@@ -140,6 +141,13 @@ class Timer {
 // validate.cpp
 /// Throws Error for what a scene must not hold.
 void validate(const Scene& scene);
+/// Throws if the constants of a scene ask for steps that never come to an end.
+void check_steps(const State& s);
+/// Throws if a point is behind a wall or outside of a periodic axis.
+void check_place(const State& s, const Vec3d& x, const std::string& path);
+[[nodiscard]] inline double default_support(const Scene& scene) {
+    return (scene.dimension == 2 ? 2.4 : 2.0) * scene.spacing;
+}
 
 // setup.cpp
 /// A state at time 0; the scene is valid.

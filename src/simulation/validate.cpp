@@ -4,6 +4,7 @@
 
 #include "simulation/state.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -35,8 +36,13 @@ void finite(const std::string& path, const Vec3d& v) {
     for (int k = 0; k < 3; ++k)
         if (!std::isfinite(v[k])) fail(path + "/" + std::to_string(k), "expected a finite number, found " + text(v[k]));
 }
-void direction(const std::string& path, const Vec3d& v) {
+// Along the axes that the scene has.
+void in_plane(const std::string& path, const Vec3d& v, const Scene& s) {
     finite(path, v);
+    if (s.dimension == 2 && v[2] != 0) fail(path + "/2", "expected 0 in two dimensions, found " + text(v[2]));
+}
+void direction(const std::string& path, const Vec3d& v, const Scene& s) {
+    in_plane(path, v, s);
     if (v[0] == 0 && v[1] == 0 && v[2] == 0) fail(path, "expected a direction, found 0, 0, 0");
 }
 void response(const std::string& path, const SurfaceResponse& r) {
@@ -62,6 +68,48 @@ void mesh(const std::string& path, const std::vector<Triangle>& triangles, const
         finite(path + "/" + vertex_name + "/" + std::to_string(v), vertices[v]);
 }
 
+// Of what a run may take; more is a mistake in the units, or would not end.
+constexpr double most_steps = 1e9;
+void step_length(const std::string& path, double step, const Scene& s) {
+    positive(path, step);
+    if (s.end_time / step > most_steps)
+        fail(path, "expected at least " + text(s.end_time / most_steps) + " (a billion steps until end_time), found " +
+                       text(step));
+}
+
+// In terms of the distance of particles. Below one a particle has no neighbour; 8 is more than 2000 neighbours, and
+// what the kernels are used with here is 2 to 5 (docs/scenes.md).
+constexpr double least_support = 1, most_support = 8;
+void support_range(const std::string& path, double support, double apart) {
+    const double rounding = 1e-9 * apart;
+    if (!(support >= least_support * apart - rounding && support <= most_support * apart + rounding))
+        fail(path, "expected a support of 1 to 8 times the distance of particles, " + text(least_support * apart) +
+                       " to " + text(most_support * apart) + ", found " + text(support));
+}
+
+// How far apart the particles of a phase are at rest.
+double distance_at_rest(const Scene& s, const Phase& p) {
+    return p.particle_mass > 0 ? std::pow(p.particle_mass / p.rest_density, 1.0 / s.dimension) : s.spacing;
+}
+
+void check_supports(const Scene& s) {
+    const double common = s.support > 0 ? s.support : default_support(s);
+    if (s.support > 0) support_range("/support", s.support, s.spacing);
+    for (std::size_t i = 0; i < s.phases.size(); ++i) {
+        const Phase& p = s.phases[i];
+        const double apart = distance_at_rest(s, p);
+        if (p.particle_mass > 0 && !(common >= least_support * apart && common <= most_support * apart))
+            fail(at("phases", i, "particle_mass"), "expected a particle that the support of " + text(common) +
+                                                       " is 1 to 8 times as wide as, found one " + text(apart) +
+                                                       " wide");
+        if (p.support > 0) support_range(at("phases", i, "support"), p.support, std::min(apart, s.spacing));
+    }
+    for (std::size_t i = 0; i < s.particles.size(); ++i)
+        for (std::size_t k = 0; k < s.particles[i].supports.size(); ++k)
+            support_range(at("particles", i, "supports/") + std::to_string(k), s.particles[i].supports[k],
+                          std::min(distance_at_rest(s, s.phases[s.particles[i].phase]), s.spacing));
+}
+
 void check_phase(const Scene& s, std::size_t i) {
     const Phase& p = s.phases[i];
     positive(at("phases", i, "rest_density"), p.rest_density);
@@ -85,7 +133,7 @@ void check_body(const Scene& s, std::size_t i) {
             for (int k = 0; k < s.dimension; ++k) positive(at("bodies", i, "size/") + std::to_string(k), b.size[k]);
             break;
         case BodyShape::plane:
-            direction(at("bodies", i, "normal"), b.normal);
+            direction(at("bodies", i, "normal"), b.normal, s);
             if (b.motion == BodyMotion::dynamic) fail(at("bodies", i, "motion"), "a plane cannot be dynamic");
             break;
         case BodyShape::mesh:
@@ -95,14 +143,16 @@ void check_body(const Scene& s, std::size_t i) {
             break;
     }
     if (b.motion == BodyMotion::dynamic) positive(at("bodies", i, "density"), b.density);
-    finite(at("bodies", i, "position"), b.position);
-    finite(at("bodies", i, "velocity"), b.velocity);
+    in_plane(at("bodies", i, "position"), b.position, s);
+    in_plane(at("bodies", i, "velocity"), b.velocity, s);
     finite(at("bodies", i, "angular_velocity"), b.angular_velocity);
     double norm = 0;
     for (const double q : b.orientation) norm += q * q;
     if (!(std::abs(norm - 1) < 1e-6)) fail(at("bodies", i, "orientation"), "expected a unit quaternion");
-    if (s.dimension == 2 && b.position[2] != 0)
-        fail(at("bodies", i, "position/2"), "expected 0 in two dimensions, found " + text(b.position[2]));
+    if (s.dimension == 2 && (b.angular_velocity[0] != 0 || b.angular_velocity[1] != 0))
+        fail(at("bodies", i, "angular_velocity"), "expected a turn about z in two dimensions");
+    if (s.dimension == 2 && std::hypot(b.orientation[1], b.orientation[2]) > 1e-12)
+        fail(at("bodies", i, "orientation"), "expected a turn about z in two dimensions");
     response(at("bodies", i, "response"), b.response);
 }
 
@@ -114,7 +164,7 @@ void check_fluid(const Scene& s) {
         for (int k = 0; k < s.dimension; ++k)
             if (!(b.box.lo[k] < b.box.hi[k]))
                 fail(at("blocks", i, "box"), "expected lo below hi on axis " + std::to_string(k));
-        finite(at("blocks", i, "velocity"), b.velocity);
+        in_plane(at("blocks", i, "velocity"), b.velocity, s);
         phase_number(at("blocks", i, "phase"), b.phase, s);
     }
     for (std::size_t i = 0; i < s.particles.size(); ++i) {
@@ -124,21 +174,18 @@ void check_fluid(const Scene& s) {
             fail(at("particles", i, "velocities"), "expected one per position");
         if (!f.supports.empty() && f.supports.size() != f.positions.size())
             fail(at("particles", i, "supports"), "expected one per position");
-        for (std::size_t k = 0; k < f.positions.size(); ++k) {
-            finite(at("particles", i, "positions/") + std::to_string(k), f.positions[k]);
-            if (s.dimension == 2 && f.positions[k][2] != 0)
-                fail(at("particles", i, "positions/") + std::to_string(k) + "/2", "expected 0 in two dimensions");
-        }
+        for (std::size_t k = 0; k < f.positions.size(); ++k)
+            in_plane(at("particles", i, "positions/") + std::to_string(k), f.positions[k], s);
         for (std::size_t k = 0; k < f.velocities.size(); ++k)
-            finite(at("particles", i, "velocities/") + std::to_string(k), f.velocities[k]);
+            in_plane(at("particles", i, "velocities/") + std::to_string(k), f.velocities[k], s);
         for (std::size_t k = 0; k < f.supports.size(); ++k)
             positive(at("particles", i, "supports/") + std::to_string(k), f.supports[k]);
     }
     for (std::size_t i = 0; i < s.emitters.size(); ++i) {
         const Emitter& e = s.emitters[i];
         phase_number(at("emitters", i, "phase"), e.phase, s);
-        finite(at("emitters", i, "position"), e.position);
-        direction(at("emitters", i, "direction"), e.direction);
+        in_plane(at("emitters", i, "position"), e.position, s);
+        direction(at("emitters", i, "direction"), e.direction, s);
         positive(at("emitters", i, "radius"), e.radius);
         positive(at("emitters", i, "speed"), e.speed);
         not_negative(at("emitters", i, "start"), e.start);
@@ -154,11 +201,9 @@ void validate(const Scene& s) {
     positive("/spacing", s.spacing);
     not_negative("/support", s.support);
     not_negative("/expected_speed", s.expected_speed);
-    not_negative("/jitter", s.jitter);
-    finite("/gravity", s.gravity);
+    if (!(s.jitter >= 0 && s.jitter <= 1)) fail("/jitter", "expected a number from 0 to 1, found " + text(s.jitter));
     not_negative("/attraction", s.attraction);
-    if (s.dimension == 2 && s.gravity[2] != 0)
-        fail("/gravity/2", "expected 0 in two dimensions, found " + text(s.gravity[2]));
+    in_plane("/gravity", s.gravity, s);
     not_negative("/end_time", s.end_time);
     positive("/frame_interval", s.frame_interval);
     finite("/domain/box/lo", s.domain.box.lo);
@@ -168,13 +213,13 @@ void validate(const Scene& s) {
             fail("/domain/box", "expected lo below hi on axis " + std::to_string(k));
     response("/domain/response", s.domain.response);
     for (std::size_t i = 0; i < s.domain.planes.size(); ++i) {
-        direction(at("domain/planes", i, "normal"), s.domain.planes[i].normal);
+        direction(at("domain/planes", i, "normal"), s.domain.planes[i].normal, s);
         finite(at("domain/planes", i, "offset"), {{s.domain.planes[i].offset, 0, 0}});
         response(at("domain/planes", i, "response"), s.domain.planes[i].response);
     }
-    if (s.stepping.kind == StepKind::fixed) positive("/stepping/fixed", s.stepping.fixed);
+    if (s.stepping.kind == StepKind::fixed) step_length("/stepping/fixed", s.stepping.fixed, s);
     not_negative("/stepping/courant", s.stepping.courant);
-    not_negative("/stepping/largest", s.stepping.largest);
+    if (s.stepping.largest != 0) step_length("/stepping/largest", s.stepping.largest, s);
     if (s.solver == SolverKind::incompressible) {
         if (s.stepping.kind == StepKind::per_particle)
             fail("/stepping/kind", "the incompressible solver needs one step for all");
@@ -187,13 +232,14 @@ void validate(const Scene& s) {
     if (s.phases.size() > 255) fail("/phases", "expected at most 255 phases");
     for (std::size_t i = 0; i < s.phases.size(); ++i) check_phase(s, i);
     check_fluid(s);
+    check_supports(s);
     for (std::size_t i = 0; i < s.bodies.size(); ++i) check_body(s, i);
     for (std::size_t i = 0; i < s.cloths.size(); ++i) {
         const SceneCloth& c = s.cloths[i];
         if (s.dimension == 2) fail("/cloths", "cloth needs three dimensions");
         mesh("/cloths/" + std::to_string(i), c.triangles, c.positions, "positions");
         positive(at("cloths", i, "density"), c.density);
-        positive(at("cloths", i, "options/time_step"), c.options.time_step);
+        step_length(at("cloths", i, "options/time_step"), c.options.time_step, s);
         positive(at("cloths", i, "options/thickness"), c.options.thickness);
         for (std::size_t k = 0; k < c.pins.size(); ++k)
             if (c.pins[k] >= c.positions.size())
@@ -201,6 +247,48 @@ void validate(const Scene& s) {
                      "expected a vertex below " + std::to_string(c.positions.size()));
         response(at("cloths", i, "response"), c.response);
     }
+}
+
+void check_steps(const State& s) {
+    if (s.scene.stepping.kind == StepKind::fixed) return;
+    const auto check = [&](const std::string& path, double step) {
+        if (!(s.scene.end_time / step <= most_steps))
+            fail(path, "needs steps of " + text(step) + " s, more than a billion until end_time");
+    };
+    const double half = 0.5 * s.support;
+    if (s.scene.stepping.courant > 0 && s.scene.stepping.courant < 1e-3)
+        check("/stepping/courant", s.courant * half / (s.sound_speed + s.expected_speed));
+    check(s.scene.gravity == Vec3d{} || s.scene.expected_speed > 0 ? "/expected_speed" : "/gravity",
+          s.courant * half / s.expected_speed);
+    for (std::size_t i = 0; i < s.phases.size(); ++i) {
+        const PhaseData& f = s.phases[i];
+        if (f.viscosity > 0)
+            check(at("phases", i, "viscosity"), 0.125 * half * half * double{f.rest_density} / double{f.viscosity});
+        if (s.scene.solver != SolverKind::incompressible)
+            check(at("phases", i, s.scene.phases[i].stiffness > 0 ? "stiffness" : "sound_speed"),
+                  s.courant * half / double{f.sound_speed});
+    }
+}
+
+void check_place(const State& s, const Vec3d& x, const std::string& path) {
+    const double rounding = 1e-3 * s.spacing;
+    std::string beyond;
+    for (std::size_t k = 0; k < s.walls.size(); ++k) {
+        const Wall& w = s.walls[k];
+        double d = -double{w.offset};
+        for (int a = 0; a < 3; ++a) d += double{w.normal[static_cast<std::size_t>(a)]} * x[a];
+        if (!(d >= -rounding)) beyond = "a wall";
+        if (!(d >= -rounding) && s.walls.size() - k <= s.scene.domain.planes.size())
+            beyond = "/domain/planes/" + std::to_string(s.scene.domain.planes.size() - (s.walls.size() - k));
+    }
+    const Box3d& box = s.scene.domain.box;
+    for (int k = 0; k < s.dimension; ++k)
+        if (s.period[static_cast<std::size_t>(k)] > 0 &&
+            !(x[k] >= box.lo[k] - rounding && x[k] <= box.hi[k] + rounding))
+            beyond = "the end of a periodic axis";
+    if (!beyond.empty())
+        fail(path, "expected a place inside the domain, found " + text(x[0]) + ", " + text(x[1]) +
+                       (s.dimension == 3 ? ", " + text(x[2]) : "") + " beyond " + beyond);
 }
 
 }  // namespace quadrat::simulation

@@ -62,6 +62,18 @@ TEST(RayTracer, ShowsWhatIsThere) {
     EXPECT_LT(shadow[0] + 30, light[0]);
 }
 
+TEST(RayTracer, SeesFromStraightAboveAndBelow) {
+    Stage stage = red_ball();
+    stage.floor.reset();
+    for (const float height : {8.0f, -6.0f}) {
+        stage.camera = {.eye = {0, 0, height}, .target = {0, 0, 1}, .field_of_view = 0.7f};
+        const auto pixels = trace(stage, {.width = 80, .height = 60, .samples = 2});
+        const auto ball = pixel(pixels, 80, 40, 30), beside = pixel(pixels, 80, 3, 3);
+        EXPECT_GT(ball[0], 2 * ball[1]);
+        EXPECT_LT(beside[0], 2 * beside[1]);
+    }
+}
+
 TEST(RayTracer, SameBytesForAnyThreads) {
     const Stage stage = everything(2000);
     const TraceOptions options{.width = 96, .height = 64, .samples = 3};
