@@ -1,8 +1,9 @@
 // What a simulation starts from: plain aggregates with defaults, in SI units (metres, kilograms, seconds). A file
 // reader fills a Scene; Simulation checks it and names what is wrong by a path such as "/bodies/2/radius".
 //
-// In two dimensions everything lies in the plane z = 0: z coordinates of fluids and bodies must be 0, masses and
-// densities are per metre of depth, and bodies turn about z only.
+// In two dimensions everything lies in the plane z = 0: the z of positions, velocities, directions and normals must be
+// 0, masses and densities are per metre of depth, and bodies turn about z only. Fluid, emitters, cloth and the centres
+// of dynamic bodies start inside the domain and in front of its planes.
 #pragma once
 
 #include <quadrat/geometry.hpp>
@@ -66,6 +67,7 @@ struct Phase {
     bool negative_pressure = false;      ///< below the rest density too; free surfaces then pull particles into clumps
     double particle_mass = 0;            ///< kg; 0: rest_density spacing^D
     double support = 0;                  ///< metres; 0: the scene's. Phases may differ (support per particle)
+                                         ///< 1 to 8 times the distance of particles, as the scene's
 };
 
 /// A cloud of single particles.
@@ -80,21 +82,23 @@ struct FluidParticles {
 struct Emitter {
     std::uint32_t phase = 0;
     Vec3d position = {};
-    Vec3d direction = {{0, 0, -1}};  ///< any length above 0
+    Vec3d direction = {{0, 0, -1}};  ///< any length above 0; in 2D the default is refused
     double radius = 0.05;            ///< metres
     double speed = 1;                ///< m / s
     double start = 0;                ///< seconds
     double end = std::numeric_limits<double>::infinity();
-    std::uint64_t max_particles = 1'000'000;
+    std::uint64_t max_particles = 1'000'000;  ///< whole discs only; at least one
 };
 
 /// What happens to a particle or body that meets a surface.
 struct SurfaceResponse {
     double restitution = 0;  ///< share of the normal speed that comes back: 0 is inelastic
-    double friction = 1;     ///< wet friction: the speed along the surface decays at this rate, 1 / s
+    /// Of particles, wet friction: the speed along the surface decays at this rate, 1 / s. Between two bodies, or a
+    /// body and a wall, Coulomb friction: the coefficient is 0.5 min(1, product of the two values).
+    double friction = 1;
 };
 
-/// The half-space dot(normal, x) >= offset holds the fluid.
+/// The half-space dot(n, x) >= offset holds the fluid, where n is the normal at unit length.
 struct WallPlane {
     Vec3d normal = {{0, 0, 1}};  ///< any length above 0
     double offset = 0;           ///< metres, for the unit normal
@@ -139,7 +143,8 @@ struct RigidBody {
     SurfaceResponse response = {};
 };
 
-/// A sheet or shell that the fluid cannot pass and pushes.
+/// A sheet or shell that the fluid cannot pass and pushes. Sheets do not see each other: they pass through. They have
+/// no images at the ends of a periodic axis.
 struct SceneCloth {
     std::string name = {};
     std::vector<Triangle> triangles = {};
@@ -152,7 +157,7 @@ struct SceneCloth {
 
 struct Stepping {
     StepKind kind = StepKind::courant;
-    double fixed = 0;    ///< seconds, with StepKind::fixed
+    double fixed = 0;    ///< seconds, with StepKind::fixed; at most 1e9 steps until end_time
     double courant = 0;  ///< alpha of eq. 12 in terms of half the support; 0: 0.25, incompressible 0.8
     double largest = 0;  ///< no step is longer, seconds; 0: the frame interval
 };
@@ -171,7 +176,7 @@ struct Scene {
     Vec3d gravity = {{0, 0, -9.81}};  ///< m / s^2; in 2D along y usually
     double attraction = 0;            ///< 1 / s: pulls the fluid to the origin with -attraction^2 x
     double spacing = 0.02;            ///< between particles at rest, metres
-    double support = 0;               ///< radius of the kernel, metres; 0: 2.4 spacings in 2D, 2 in 3D
+    double support = 0;               ///< radius of the kernel, metres, 1 to 8 spacings; 0: 2.4 in 2D, 2 in 3D
     KernelKind kernel = KernelKind::wendland_c2;
     SolverKind solver = SolverKind::weakly_compressible;
     double expected_speed = 0;  ///< m / s; 0: from gravity, heights and the speeds given
@@ -186,7 +191,7 @@ struct Scene {
     std::vector<SceneCloth> cloths = {};
 
     bool general_loops = false;    ///< never the vector loops; for comparison
-    double jitter = 0;             ///< random displacement of lattice points, in spacings
+    double jitter = 0;             ///< random displacement of lattice points, in spacings, at most 1
     std::uint64_t seed = 1;        ///< of the jitter
     double end_time = 1;           ///< seconds; what a command runs to
     double frame_interval = 0.02;  ///< seconds between frames

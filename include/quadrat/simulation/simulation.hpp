@@ -52,8 +52,8 @@ struct Statistics {
     Vec3d momentum = {};               ///< of the fluid, kg m / s
     double average_density_error = 0;  ///< mean of max(rho / rho0 - 1, 0)
     double max_density_error = 0;
-    double neighbors = 0;          ///< per particle
-    std::uint64_t pairs = 0;       ///< directed entries of the neighbour lists, boundary included
+    double neighbors = 0;          ///< fluid particles per fluid particle
+    std::uint64_t pairs = 0;       ///< directed entries of the neighbour lists, fluid with fluid only
     std::uint64_t contacts = 0;    ///< of particles with surfaces and of bodies with each other
     double max_speed = 0;          ///< m / s
     std::uint32_t iterations = 0;  ///< of the incompressible solver
@@ -106,7 +106,7 @@ class Simulation {
 
     /// Appends everything that a run depends on, the scene included; load() continues bit for bit.
     void save(std::vector<std::byte>& out) const;
-    /// Throws Error{bad_format} for bytes that save() did not write.
+    /// Throws Error{bad_format} for bytes that save() of this version did not write; a checksum of all of them decides.
     [[nodiscard]] static Simulation load(std::span<const std::byte> bytes, Executor* executor = nullptr);
 
   private:
