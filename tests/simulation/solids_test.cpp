@@ -46,7 +46,7 @@ TEST(Solids, NoFluidStartsInsideAMesh) {
     Scene one = scene;
     one.blocks.clear();
     one.particles.push_back({.positions = {{{0.5, 0.5, 0.4}}}});
-    EXPECT_EQ(refused(one), "/particles");
+    EXPECT_EQ(refused(one), "/particles/0/positions/0");
 }
 
 TEST(Solids, MeshesMustBeClosed) {
