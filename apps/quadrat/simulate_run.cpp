@@ -24,7 +24,10 @@ class Interrupts {
   public:
     explicit Interrupts(StopSource& stop) {
         source_ = &stop;
-        for (std::size_t k = 0; k < 2; ++k) before_[k] = std::signal(signals[k], on_signal);
+        for (std::size_t k = 0; k < 2; ++k) {
+            before_[k] = std::signal(signals[k], on_signal);
+            if (before_[k] == SIG_IGN) std::signal(signals[k], SIG_IGN);  // what the caller ignores stays ignored
+        }
     }
     ~Interrupts() {
         for (std::size_t k = 0; k < 2; ++k) std::signal(signals[k], before_[k]);
