@@ -54,6 +54,15 @@ struct FieldHit {
     double distance;  ///< negative inside
     Vec3d normal;     ///< out of the body
     std::uint32_t body;
+    Vec3d shift;  ///< of the image that is near: the body itself is this much less far along periodic axes
+    /// The place on the body itself.
+    [[nodiscard]] Vector foot(const Vec3f& x) const { return vector(x) - vector(shift) - distance * vector(normal); }
+};
+
+/// A body, or what a periodic axis makes of it.
+struct Image {
+    std::uint32_t body;
+    Vector shift;  ///< what to add to its place; multiples of the periods
 };
 
 /// A force and its torque about the origin of the world.
@@ -193,8 +202,11 @@ class Solids {
     };
     std::uint64_t move(double dt, double time, std::span<const Ground> walls);
 
-    /// The bodies that the path of a particle may meet during the last move.
+    /// The images that the path of a particle may meet during the last move: numbers for path_image.
     void candidates(const Vector& from, const Vector& to, std::vector<std::uint32_t>& out) const;
+    [[nodiscard]] const Image& path_image(std::uint32_t number) const { return path_images_[number]; }
+    /// Every body, followed by its images that come nearer than `margin` to the domain.
+    [[nodiscard]] std::vector<Image> images(double margin) const;
     [[nodiscard]] Vector velocity_at(std::uint32_t body, const Vector& point) const;
 
     template <class Fn>
@@ -208,7 +220,12 @@ class Solids {
         std::uint32_t a, b;    ///< b == none: a wall
         Vector point, normal;  ///< normal from b to a
         double depth, restitution, friction;
+        Vector shift;  ///< the point is where a is; for b itself it is this much less far
         double sum = 0;
+    };
+    struct Near {
+        std::uint32_t a, b;
+        Vector shift;  ///< of b
     };
     static constexpr std::uint32_t none = 0xffffffffu;
 
@@ -216,18 +233,22 @@ class Solids {
     [[nodiscard]] Box3d world_box(std::size_t body, const BodyPose& pose, double margin) const;
     void set_points(Body& body, bool any_mesh) const;
     void refuse_overlap() const;
-    [[nodiscard]] std::vector<Pair> near_pairs(double margin) const;
+    [[nodiscard]] std::vector<Image> images(std::span<const Box3d> boxes, double margin) const;
+    void wrap(std::size_t body);
+    [[nodiscard]] std::vector<Near> near_pairs(double margin) const;
     void find_contacts(double margin, std::span<const Ground> walls, std::vector<Contact>& out) const;
-    void contacts_of(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const;
-    void contacts_between(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const;
+    void contacts_of(const Near& pair, double margin, std::vector<Contact>& out) const;
+    void contacts_between(const Near& pair, double margin, std::vector<Contact>& out) const;
     void solve_contacts(std::vector<Contact>& contacts, double dt);
     void rotate(std::size_t body, double dt);
     void check(double dt, double time) const;
     void separate(std::span<const Ground> walls);
 
     int dimension_ = 3;
-    double spacing_ = 0, far_ = 0;
-    double gain_ = 0;  // of speed by gravity in this step
+    double spacing_ = 0, far_ = 0, reach_ = 0;
+    Box3d domain_ = {};
+    Vector period_ = Vector::Zero();  // 0: not periodic
+    double gain_ = 0;                 // of speed by gravity in this step
     Executor* executor_ = nullptr;
     std::vector<Body> bodies_;
     std::vector<Wrench> load_;
@@ -237,6 +258,7 @@ class Solids {
     std::vector<Vec3f> sample_x_;
     std::optional<CellIndex<3, float>> sample_index_;
     HierarchicalHash<3, double> near_hash_, path_hash_;
+    std::vector<Image> near_images_, path_images_;  // what the hashes hold
     NeighborList rows_;
     std::vector<std::uint32_t> row_, field_row_;  // by particle; 0: none
     std::vector<std::size_t> sample_begin_, field_begin_;

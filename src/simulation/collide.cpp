@@ -57,7 +57,7 @@ bool stop(const Body& body, const Frame& before, const Frame& after, double skin
 // A particle that met a body.
 struct Meeting {
     std::uint32_t particle, body;
-    Vector point, normal;  ///< out of the body
+    Vector point, normal;  ///< on the body itself, not on an image; out of the body
 };
 
 void collide_range(State& s, std::size_t begin, std::size_t end, std::vector<Meeting>& meetings) {
@@ -71,12 +71,14 @@ void collide_range(State& s, std::size_t begin, std::size_t end, std::vector<Mee
         bool moved = false;
         for (int round = 0; round < 3; ++round) {
             bool again = false;
-            for (const std::uint32_t b : near) {
+            for (const std::uint32_t number : near) {
+                const auto& [b, shift] = s.solids.path_image(number);
                 const Body& body = s.solids.bodies()[b];
-                Vector n;
-                if (!stop(body, frame(body.before), frame(s.solids.poses[b]), skin, from, to, n)) continue;
+                Vector n, goal = to - shift;
+                if (!stop(body, frame(body.before), frame(s.solids.poses[b]), skin, from - shift, goal, n)) continue;
                 again = moved = true;
-                if (round == 0) meetings.push_back({static_cast<std::uint32_t>(i), b, to, n});
+                if (round == 0) meetings.push_back({static_cast<std::uint32_t>(i), b, goal, n});
+                to = goal + shift;
             }
             if (!again) break;
         }

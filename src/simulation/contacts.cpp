@@ -63,10 +63,11 @@ void Solids::set_points(Body& b, bool any_mesh) const {
 }
 
 // Points of a in b.
-void Solids::contacts_of(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const {
+void Solids::contacts_of(const Near& pair, double margin, std::vector<Contact>& out) const {
+    const std::uint32_t a = pair.a, b = pair.b;
     const Body &of = bodies_[a], &in = bodies_[b];
     const Quaterniond qa = turn(poses[a]), qb = turn(poses[b]);
-    const Vector pa = vector(poses[a].position), pb = vector(poses[b].position);
+    const Vector pa = vector(poses[a].position), pb = vector(poses[b].position) + pair.shift;
     const std::size_t first = out.size();
     const double radius = of.shape.kind() == BodyShape::sphere ? of.shape.radius() : 0;
     const bool mesh = of.shape.kind() == BodyShape::mesh || in.shape.kind() == BodyShape::mesh;
@@ -85,56 +86,83 @@ void Solids::contacts_of(std::uint32_t a, std::uint32_t b, double margin, std::v
         if (!(d.value < radius + margin)) continue;
         const Vector n = qb * d.normal;
         out.push_back({a, b, world - radius * n, n, radius - d.value, std::max(of.restitution, in.restitution),
-                       std::min(1.0, of.friction * in.friction)});
+                       std::min(1.0, of.friction * in.friction), pair.shift});
     }
     keep_few(out, first);
 }
 
-void Solids::contacts_between(std::uint32_t a, std::uint32_t b, double margin, std::vector<Contact>& out) const {
+void Solids::contacts_between(const Near& pair, double margin, std::vector<Contact>& out) const {
+    const auto& [a, b, shift] = pair;
+    const Near reverse = {b, a, -shift};
     const Body &first = bodies_[a], &second = bodies_[b];
     const BodyShape ka = first.shape.kind(), kb = second.shape.kind();
     const auto convex = [](BodyShape k) { return k == BodyShape::box || k == BodyShape::plane; };
     if (kb == BodyShape::plane || (ka == BodyShape::sphere && (kb == BodyShape::sphere || convex(kb)))) {
-        if (ka != BodyShape::plane) contacts_of(a, b, margin, out);
+        if (ka != BodyShape::plane) contacts_of(pair, margin, out);
     } else if (ka == BodyShape::plane || (kb == BodyShape::sphere && convex(ka))) {
-        contacts_of(b, a, margin, out);
+        contacts_of(reverse, margin, out);
     } else if (ka == BodyShape::box && kb == BodyShape::box && dimension_ == 3) {
         std::vector<BoxTouch> touches;
-        box_touches(placed_box(first, poses[a]), placed_box(second, poses[b]), margin, touches);
+        PlacedBox other = placed_box(second, poses[b]);
+        other.centre += shift;
+        box_touches(placed_box(first, poses[a]), other, margin, touches);
         for (const BoxTouch& t : touches)
             out.push_back({a, b, t.point, t.normal, t.depth, std::max(first.restitution, second.restitution),
-                           std::min(1.0, first.friction * second.friction)});
+                           std::min(1.0, first.friction * second.friction), shift});
     } else {
-        contacts_of(a, b, margin, out);
-        contacts_of(b, a, margin, out);
+        contacts_of(pair, margin, out);
+        contacts_of(reverse, margin, out);
     }
 }
 
-std::vector<Pair> Solids::near_pairs(double margin) const {
+std::vector<Solids::Near> Solids::near_pairs(double margin) const {
     std::vector<Box3d> boxes;
     for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], margin));
+    std::vector<Image> shifted;
+    if (!period_.isZero())
+        for (const Image& m : images(boxes, 0))
+            if (!m.shift.isZero()) shifted.push_back(m);
+    for (const Image& m : shifted)
+        boxes.push_back({plain(vector(boxes[m.body].lo) + m.shift), plain(vector(boxes[m.body].hi) + m.shift)});
     HashGridHierarchy<3, double> grid;
     grid.insert(boxes);
     std::vector<Pair> pairs;
     grid.find_pairs(pairs);
     std::sort(pairs.begin(), pairs.end());
-    return pairs;
+    std::vector<Near> out;
+    for (const Pair& q : pairs) {
+        if (q.first >= bodies_.size()) break;
+        if (q.second < bodies_.size()) {
+            out.push_back({q.first, q.second, Vector::Zero()});
+            continue;
+        }
+        const Image& m = shifted[q.second - bodies_.size()];
+        if (m.body == q.first) continue;
+        // Most pairs over a seam come twice: a beside the image of b, and b beside that of a.
+        const Near near = m.body > q.first ? Near{q.first, m.body, m.shift} : Near{m.body, q.first, -m.shift};
+        if (std::ranges::none_of(
+                out, [&](const Near& o) { return o.a == near.a && o.b == near.b && o.shift == near.shift; }))
+            out.push_back(near);
+    }
+    return out;
 }
 
 void Solids::refuse_overlap() const {
     if (bodies_.empty()) return;
-    for (const Pair& q : near_pairs(0))
-        if (overlap(bodies_[q.first], poses[q.first], bodies_[q.second], poses[q.second], 1e-3 * spacing_, dimension_))
-            throw Error(ErrorKind::bad_value, "overlaps body " + std::to_string(q.first),
-                        {.field = "/bodies/" + std::to_string(q.second)});
+    for (const auto& [a, b, shift] : near_pairs(0)) {
+        BodyPose other = poses[b];
+        other.position = plain(vector(other.position) + shift);
+        if (overlap(bodies_[a], poses[a], bodies_[b], other, 1e-3 * spacing_, dimension_))
+            throw Error(ErrorKind::bad_value, "overlaps body " + std::to_string(a),
+                        {.field = "/bodies/" + std::to_string(b)});
+    }
 }
 
 void Solids::find_contacts(double margin, std::span<const Ground> walls, std::vector<Contact>& out) const {
     out.clear();
     if (bodies_.empty()) return;
-    for (const Pair& q : near_pairs(margin))
-        if (bodies_[q.first].inverse_mass > 0 || bodies_[q.second].inverse_mass > 0)
-            contacts_between(q.first, q.second, margin, out);
+    for (const Near& q : near_pairs(margin))
+        if (bodies_[q.a].inverse_mass > 0 || bodies_[q.b].inverse_mass > 0) contacts_between(q, margin, out);
     for (std::uint32_t i = 0; i < bodies_.size(); ++i) {
         if (bodies_[i].inverse_mass == 0) continue;
         const Quaterniond q = turn(poses[i]);
@@ -150,7 +178,7 @@ void Solids::find_contacts(double margin, std::span<const Ground> walls, std::ve
                 if (depth > -margin)
                     out.push_back({i, none, world - radius * w.normal, w.normal, depth,
                                    std::max(bodies_[i].restitution, w.restitution),
-                                   std::min(1.0, bodies_[i].friction * w.friction)});
+                                   std::min(1.0, bodies_[i].friction * w.friction), Vector::Zero()});
             }
             keep_few(out, first);
         }
@@ -181,7 +209,7 @@ Matrix3d Solids::inverse_inertia(std::size_t i) const {
 void Solids::solve_contacts(std::vector<Contact>& contacts, double dt) {
     const auto speed = [&](const Contact& c) {
         Vector v = velocity_at(c.a, c.point);
-        if (c.b != none) v -= velocity_at(c.b, c.point);
+        if (c.b != none) v -= velocity_at(c.b, c.point - c.shift);
         return v;
     };
     std::vector<double> bounce;
@@ -195,23 +223,23 @@ void Solids::solve_contacts(std::vector<Contact>& contacts, double dt) {
     for (int round = 0; round < 10; ++round)
         for (std::size_t k = 0; k < contacts.size(); ++k) {
             Contact& c = contacts[k];
-            const double give = ease(c.a, c.point, c.normal) + ease(c.b, c.point, c.normal);
+            const double give = ease(c.a, c.point, c.normal) + ease(c.b, c.point - c.shift, c.normal);
             if (give == 0) continue;
             const double wanted = (bounce[k] - speed(c).dot(c.normal)) / give;
             const double change = std::max(c.sum + wanted, 0.0) - c.sum;
             c.sum += change;
             push(c.a, c.point, change * c.normal);
-            push(c.b, c.point, -change * c.normal);
+            push(c.b, c.point - c.shift, -change * c.normal);
             // Friction, at most its share of the pressing impulse.
             const Vector v = speed(c);
             const Vector slide = v - v.dot(c.normal) * c.normal;
             const double sliding = slide.norm();
             if (sliding < 1e-9 || change <= 0) continue;
             const Vector t = slide / sliding;
-            const double drag = ease(c.a, c.point, t) + ease(c.b, c.point, t);
+            const double drag = ease(c.a, c.point, t) + ease(c.b, c.point - c.shift, t);
             const double hold = drag > 0 ? std::min(sliding / drag, 0.5 * c.friction * change) : 0;
             push(c.a, c.point, -hold * t);
-            push(c.b, c.point, hold * t);
+            push(c.b, c.point - c.shift, hold * t);
         }
 }
 
@@ -329,12 +357,26 @@ std::uint64_t Solids::move(double dt, double time, std::span<const Ground> walls
     }
     check(dt, time);
     if (any_dynamic) separate(walls);
+    for (std::size_t i = 0; i < bodies_.size(); ++i)
+        if (bodies_[i].motion != BodyMotion::fixed) wrap(i);
     std::vector<Box3d> start, end;
     for (std::size_t i = 0; i < bodies_.size(); ++i) {
         start.push_back(world_box(i, bodies_[i].before, 0.05 * spacing_));
         end.push_back(world_box(i, poses[i], 0.05 * spacing_));
     }
-    path_hash_.build(start, end);
+    std::vector<Box3d> path = start;
+    for (std::size_t i = 0; i < path.size(); ++i)
+        for (int k = 0; k < 3; ++k) {
+            path[i].lo[k] = std::min(start[i].lo[k], end[i].lo[k]);
+            path[i].hi[k] = std::max(start[i].hi[k], end[i].hi[k]);
+        }
+    path_images_ = images(path, reach_);
+    std::vector<Box3d> from, to;
+    for (const Image& m : path_images_) {
+        from.push_back({plain(vector(start[m.body].lo) + m.shift), plain(vector(start[m.body].hi) + m.shift)});
+        to.push_back({plain(vector(end[m.body].lo) + m.shift), plain(vector(end[m.body].hi) + m.shift)});
+    }
+    path_hash_.build(from, to);
     return count;
 }
 

@@ -57,7 +57,7 @@ Vec3f Coupling::gather(std::size_t task, std::size_t i) {
             const float rest = alone.inside < 1 ? (1 - share.inside) / (1 - alone.inside) : 0;
             Vec3f g;
             for (int k = 0; k < 3; ++k) g[k] = rest * alone.gradient[k];
-            add(f.body, g, vector(x) - f.distance * vector(f.normal));
+            add(f.body, g, f.foot(x));
         }
     return sum;
 }

@@ -212,11 +212,12 @@ void remove_inside_bodies(State& s, const std::vector<std::size_t>& block_ends) 
     std::size_t kept = 0, block = 0;
     std::vector<bool> left(block_ends.size());
     const std::size_t n = s.p.size();
+    const std::vector<Image> images = s.solids.images(s.spacing);
     for (std::size_t i = 0; i < n; ++i) {
         double distance = s.spacing;
-        for (std::size_t b = 0; b < s.solids.bodies().size(); ++b) {
+        for (const auto& [b, shift] : images) {
             const BodyPose& pose = s.solids.poses[b];
-            const Vector local = turn(pose).conjugate() * (vector(s.p.x[i]) - vector(pose.position));
+            const Vector local = turn(pose).conjugate() * (vector(s.p.x[i]) - shift - vector(pose.position));
             distance = std::min(distance, s.solids.bodies()[b].shape.deep_distance(local, s.spacing).value);
         }
         if (distance < (i < from_blocks ? 0.5 * s.spacing : 0)) {

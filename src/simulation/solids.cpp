@@ -19,6 +19,10 @@ constexpr std::size_t chunk = 2048;
 
 void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, double calibration, Executor* executor) {
     dimension_ = scene.dimension;
+    reach_ = reach;
+    domain_ = scene.domain.box;
+    for (int k = 0; k < dimension_; ++k)
+        if (scene.domain.periodic[static_cast<std::size_t>(k)]) period_[k] = domain_.hi[k] - domain_.lo[k];
     spacing_ = scene.spacing;
     executor_ = executor;
     for (int k = 0; k < dimension_; ++k)
@@ -72,6 +76,14 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
         poses.push_back(pose);
         bodies_.push_back(std::move(body));
     }
+    for (std::size_t i = 0; i < bodies_.size(); ++i) {
+        wrap(i);
+        const Box3d box = world_box(i, poses[i], 0);
+        for (int k = 0; k < 3; ++k)
+            if (period_[k] > 0 && std::isfinite(box.hi[k]) && box.hi[k] - box.lo[k] > period_[k] * (1 + 1e-9))
+                throw Error(ErrorKind::bad_value, "is longer than the period of axis " + std::to_string(k),
+                            {.field = "/bodies/" + std::to_string(i)});
+    }
     refuse_overlap();
     moved_ = true;
 }
@@ -84,6 +96,45 @@ Box3d Solids::world_box(std::size_t i, const BodyPose& pose, double margin) cons
     const Matrix3d r = turn(pose).toRotationMatrix();
     const Vector half = r.cwiseAbs() * Vector(0.5 * (hi - lo)) + Vector::Constant(margin);
     return {plain(middle - half), plain(middle + half)};
+}
+
+std::vector<Image> Solids::images(std::span<const Box3d> boxes, double margin) const {
+    std::vector<Image> out;
+    for (std::uint32_t i = 0; i < boxes.size(); ++i) {
+        out.push_back({i, Vector::Zero()});
+        if (period_.isZero() || std::isinf(boxes[i].hi[0])) continue;  // planes have none
+        for (int c = 0; c < 27; ++c) {
+            const int step[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+            Vector shift;
+            bool near = c != 13;
+            for (int k = 0; k < 3; ++k) {
+                shift[k] = step[k] * period_[k];
+                near =
+                    near && (step[k] == 0 || (period_[k] > 0 && boxes[i].hi[k] + shift[k] >= domain_.lo[k] - margin &&
+                                              boxes[i].lo[k] + shift[k] <= domain_.hi[k] + margin));
+            }
+            if (near) out.push_back({i, shift});
+        }
+    }
+    return out;
+}
+
+std::vector<Image> Solids::images(double margin) const {
+    std::vector<Box3d> boxes;
+    for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], 0));
+    return images(boxes, margin);
+}
+
+// Brings the centre of a body back into the domain along periodic axes.
+void Solids::wrap(std::size_t i) {
+    if (period_.isZero() || bodies_[i].shape.kind() == BodyShape::plane) return;
+    const Vector centre = bodies_[i].world_centre(poses[i]);
+    for (int k = 0; k < 3; ++k) {
+        if (period_[k] == 0) continue;
+        const double shift = period_[k] * std::floor((centre[k] - domain_.lo[k]) / period_[k]);
+        poses[i].position[k] -= shift;
+        bodies_[i].before.position[k] -= shift;
+    }
 }
 
 Vector Solids::velocity_at(std::uint32_t i, const Vector& point) const {
@@ -112,11 +163,22 @@ void Solids::find_near(std::span<const Vec3f> x, double reach) {
         place_samples();
         std::vector<Box3d> boxes;
         for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], reach));
-        near_hash_.build(boxes);
+        near_images_ = images(boxes, 0);
+        std::vector<Box3d> placed;
+        for (const Image& m : near_images_)
+            placed.push_back({plain(vector(boxes[m.body].lo) + m.shift), plain(vector(boxes[m.body].hi) + m.shift)});
+        near_hash_.build(placed);
         if (!samples_.empty()) {
-            if (!sample_index_)
-                sample_index_.emplace(
-                    CellIndex<3, float>::Options{.radius = static_cast<float>(reach), .executor = executor_});
+            if (!sample_index_) {
+                CellIndex<3, float>::Options options;
+                options.radius = static_cast<float>(reach);
+                options.executor = executor_;
+                if (!period_.isZero()) {
+                    options.periodic = Periodic<3, float>::orthorhombic(plain_float(period_));
+                    options.periodic.origin = plain_float(vector(domain_.lo));
+                }
+                sample_index_.emplace(options);
+            }
             sample_index_->build(sample_x_);
         }
         moved_ = false;
@@ -137,15 +199,16 @@ void Solids::find_near(std::span<const Vec3f> x, double reach) {
             bool sampled = false;
             const std::size_t first = f.fields.size();
             std::sort(near.begin(), near.end());
-            for (const std::uint32_t b : near) {
+            for (const std::uint32_t number : near) {
+                const auto& [b, shift] = near_images_[number];
                 if (bodies_[b].boundary != BoundaryKind::field) {
                     sampled = true;
                     continue;
                 }
                 const Quaterniond q = turn(poses[b]);
                 const Shape::Distance d =
-                    bodies_[b].shape.distance(q.conjugate() * (p - vector(poses[b].position)), reach);
-                if (d.value < reach) f.fields.push_back({d.value, plain(q * d.normal), b});
+                    bodies_[b].shape.distance(q.conjugate() * (p - shift - vector(poses[b].position)), reach);
+                if (d.value < reach) f.fields.push_back({d.value, plain(q * d.normal), b, plain(shift)});
             }
             if (sampled) f.particles.push_back(static_cast<std::uint32_t>(i));
             if (f.fields.size() > first) {
@@ -196,7 +259,7 @@ void Solids::react(const Sample& b, const Vec3f& force, std::vector<Wrench>& to)
 
 void Solids::react(const FieldHit& f, const Vec3f& x, const Vec3f& force, std::vector<Wrench>& to) const {
     const int d = bodies_[f.body].dynamic;
-    if (d >= 0) to[static_cast<std::size_t>(d)].add(vector(x) - f.distance * vector(f.normal), -vector(force));
+    if (d >= 0) to[static_cast<std::size_t>(d)].add(f.foot(x), -vector(force));
 }
 
 void Solids::add_forces(const std::vector<Wrench>& part) {

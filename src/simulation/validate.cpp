@@ -234,6 +234,12 @@ void validate(const Scene& s) {
     check_fluid(s);
     check_supports(s);
     for (std::size_t i = 0; i < s.bodies.size(); ++i) check_body(s, i);
+    // A sheet would meet a body that comes back on the other side on all its way there.
+    const bool periodic = s.domain.periodic[0] || s.domain.periodic[1] || s.domain.periodic[2];
+    for (std::size_t i = 0; i < s.bodies.size() && periodic && !s.cloths.empty(); ++i)
+        if (s.bodies[i].motion != BodyMotion::fixed)
+            throw Error(ErrorKind::unsupported, "beside cloth a body that moves needs a domain without periodic axes",
+                        {.field = at("bodies", i, "motion")});
     for (std::size_t i = 0; i < s.cloths.size(); ++i) {
         const SceneCloth& c = s.cloths[i];
         if (s.dimension == 2) fail("/cloths", "cloth needs three dimensions");

@@ -345,4 +345,65 @@ TEST(Solids, ReactToEachParticleBySupportsOfTheirOwn) {
     EXPECT_NEAR(fluid + 9 * s.bodies()[0].velocity[2], 0, 1e-5 * fluid);
 }
 
+// A ball on the seam of a periodic box is as solid on the other side.
+TEST(Solids, StandAcrossPeriodicSeams) {
+    const auto depth = [](const Vec3f& x, const Vec3d& centre, double radius) {
+        double sum = 0;
+        for (int k = 0; k < 3; ++k) {
+            double d = double{x[k]} - centre[k];
+            d -= std::round(d);
+            sum += d * d;
+        }
+        return radius - std::sqrt(sum);
+    };
+    for (const BoundaryKind kind : {BoundaryKind::particles, BoundaryKind::ghosts, BoundaryKind::field}) {
+        Scene scene;
+        scene.spacing = 0.05;
+        scene.gravity = {};
+        scene.domain.periodic = {true, true, true};
+        scene.bodies.push_back(ball(0.2, {{0, 0.5, 0.5}}));
+        scene.bodies[0].boundary = kind;
+        scene.particles.push_back(
+            {.positions = {{{0.7, 0.52, 0.5}}, {{0.3, 0.52, 0.5}}}, .velocities = {{{1, 0, 0}}, {{-1, 0, 0}}}});
+        Simulation s(scene);
+        while (s.time() < 0.3) {
+            s.step();
+            for (const Vec3f& x : s.positions()) ASSERT_LT(depth(x, scene.bodies[0].position, 0.2), 1e-6);
+        }
+        scene.particles.clear();
+        scene.blocks.push_back({.box = {{{0, 0, 0}}, {{1, 1, 1}}}});
+        const Simulation full(scene);
+        for (const Vec3f& x : full.positions()) ASSERT_LT(depth(x, scene.bodies[0].position, 0.2), -0.024);
+    }
+    Scene scene;  // two balls meet over the seam and change places; both stay in the box
+    scene.gravity = {};
+    scene.domain.periodic = {true, true, true};
+    for (const double x : {0.2, 0.7})
+        scene.bodies.push_back({.motion = BodyMotion::dynamic,
+                                .position = {{x, 0.5, 0.5}},
+                                .velocity = {{x > 0.5 ? 1.0 : 0.0, 0, 0}},
+                                .response = {.restitution = 1}});
+    Simulation s(scene);
+    double farthest = 0;
+    while (s.time() < 2) {
+        s.step();
+        for (const BodyPose& b : s.bodies()) farthest = std::max(farthest, std::abs(b.position[0] - 0.5));
+        if (s.time() > 0.35 && s.time() < 0.6) {
+            EXPECT_NEAR(s.bodies()[0].velocity[0], 1, 1e-9);
+            EXPECT_NEAR(s.bodies()[1].velocity[0], 0, 1e-9);
+        }
+    }
+    EXPECT_LE(farthest, 0.5);
+    EXPECT_NEAR(s.bodies()[0].velocity[0] + s.bodies()[1].velocity[0], 1, 1e-9);
+    scene.bodies[0].position = {{0.05, 0.5, 0.5}};
+    scene.bodies[1].position = {{0.95, 0.5, 0.5}};
+    EXPECT_EQ(refused(scene), "/bodies/1");
+    scene.bodies = {box({{1.5, 0.1, 0.1}}, {{0.5, 0.5, 0.5}})};
+    EXPECT_EQ(refused(scene), "/bodies/0");
+    scene.bodies = {ball(0.1, {{0.5, 0.5, 0.5}})};
+    scene.bodies[0].motion = BodyMotion::dynamic;
+    scene.cloths.push_back({.triangles = {{0, 1, 2}}, .positions = {{{0, 0, 0.2}}, {{1, 0, 0.2}}, {{0, 1, 0.2}}}});
+    EXPECT_EQ(refused(scene), "/bodies/0/motion");
+}
+
 }  // namespace
