@@ -12,14 +12,14 @@ flags=(-std=c++20 -fsyntax-only -ffp-contract=off -Wall -Wextra -Iinclude -Isrc 
        -idirafter "$headers" "-DHWY_DISABLED_TARGETS=($disabled)")
 
 check() {  # NAME COMPILER...
-  local name=$1 failed=0 count=0
+  local name=$1 count failed
   shift
-  for file in src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation}/*.cpp; do
-    "$@" "${flags[@]}" "$file" || { echo "$name: $file does not compile"; failed=$((failed + 1)); }
-    count=$((count + 1))
-  done
-  echo "$name: $count files, $failed failed"
-  return $((failed > 0))
+  count=$(ls src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation}/*.cpp | wc -l)
+  failed=$(printf '%s\n' src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation}/*.cpp |
+    xargs -P "$(nproc)" -I{} sh -c 'file=$0; "$@" "$file" || echo "$file"' {} "$@" "${flags[@]}")
+  [ -z "$failed" ] || printf "$name: %s does not compile\n" $failed
+  echo "$name: $count files, $(echo -n "$failed" | grep -c .) failed"
+  [ -z "$failed" ]
 }
 
 status=0
