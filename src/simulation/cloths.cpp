@@ -54,8 +54,20 @@ Surface round_surface(double radius, int rounds) {
     return s;
 }
 
-Surface surface_of(const RigidBody& b, std::size_t bodies) {
+// A square of the plane through `point`.
+Surface square(const Vector& normal, const Vector& point, double half_edge) {
+    const Vector u = half_edge * normal.unitOrthogonal(), w = normal.normalized().cross(u);
     Surface s;
+    for (const Vector& corner : {Vector(-u - w), Vector(u - w), Vector(w - u), Vector(u + w)})
+        s.vertices.push_back(plain(point + corner));
+    s.triangles = {{0, 1, 2}, {1, 3, 2}};
+    return s;
+}
+
+// A plane is as wide as `reach` each way.
+Surface surface_of(const RigidBody& b, std::size_t bodies, double reach) {
+    Surface s;
+    if (b.shape == BodyShape::plane) return square(vector(b.normal), Vector::Zero(), reach);
     if (b.shape == BodyShape::sphere) return round_surface(b.radius, bodies > 30 ? 2 : 3);
     if (b.shape == BodyShape::mesh) return {b.triangles, b.vertices};
     if (b.shape == BodyShape::box) {
@@ -123,16 +135,24 @@ void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, do
                 for (const std::uint32_t v : {t.a, t.b, t.c}) s.mass[v] += c.density * area / 3;
             }
             for (const std::uint32_t v : c.pins) s.mass[v] = 0;
+            const Box3d& d = scene.domain.box;
+            const Vector centre = 0.5 * (vector(d.lo) + vector(d.hi));
+            const double wide = 2 * (vector(d.hi) - vector(d.lo)).norm();
             for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
-                const Surface surface = surface_of(scene.bodies[b], scene.bodies.size());
+                const double reach = wide + 2 * (vector(scene.bodies[b].position) - centre).norm();
+                const Surface surface = surface_of(scene.bodies[b], scene.bodies.size(), reach);
                 s.obstacle_shapes.push_back(surface.vertices);
                 s.obstacles.push_back(
                     surface.triangles.empty()
                         ? none
                         : s.cloth.add_obstacle(surface.triangles, placed(surface.vertices, solids.poses[b])));
             }
+            for (const WallPlane& p : scene.domain.planes) {
+                const Vector n = vector(p.normal).normalized();
+                const Surface wall = square(n, centre + (p.offset - n.dot(centre)) * n, wide);
+                s.cloth.add_obstacle(wall.triangles, wall.vertices);
+            }
             // The floor and the other walls, as quads a little wider than the domain.
-            const Box3d& d = scene.domain.box;
             for (std::size_t k = 0; k < 3; ++k)
                 for (std::size_t side = 0; side < 2; ++side) {
                     if (scene.domain.periodic[k] || scene.domain.open[2 * k + side]) continue;

@@ -175,6 +175,39 @@ TEST(ClothInFluid, HoldsTheFluidAndIsPushed) {
     EXPECT_GT(s.statistics().contacts, 0u);
 }
 
+// A sheet falls on a slope in front of the floor: a plane of the domain, or a body.
+TEST(ClothInFluid, PlanesHoldTheSheet) {
+    for (const bool body : {false, true}) {
+        Scene scene;
+        scene.domain.box = {{{0, 0, 0}}, {{1, 1, 1}}};
+        const Vec3d normal = {{-0.3, 0, 1}};
+        const double length = std::sqrt(1.09), offset = (-0.3 * 0.5 + 0.3) / length;  // through (0.5, 0.5, 0.3)
+        if (body)
+            scene.bodies.push_back({.shape = BodyShape::plane, .normal = normal, .position = {{0.5, 0.5, 0.3}}});
+        else
+            scene.domain.planes.push_back({.normal = normal, .offset = offset});
+        SceneCloth cloth;
+        const std::uint32_t n = 6;
+        for (std::uint32_t j = 0; j <= n; ++j)
+            for (std::uint32_t i = 0; i <= n; ++i)
+                cloth.positions.push_back({{0.3 + 0.4 * i / n, 0.3 + 0.4 * j / n, 0.45}});
+        for (std::uint32_t j = 0; j < n; ++j)
+            for (std::uint32_t i = 0; i < n; ++i) {
+                const std::uint32_t a = j * (n + 1) + i;
+                cloth.triangles.push_back({a, a + 1, a + n + 1});
+                cloth.triangles.push_back({a + 1, a + n + 2, a + n + 1});
+            }
+        cloth.options.thickness = 0.002;
+        scene.cloths.push_back(cloth);
+        Simulation s(scene);
+        s.advance_to(0.4);  // 0.78 m of free fall
+        double least = 1;
+        for (const Vec3d& v : s.cloth(0).positions) least = std::min(least, (-0.3 * v[0] + v[2]) / length - offset);
+        EXPECT_GT(least, 0) << body;
+        EXPECT_LT(least, 0.1) << body;
+    }
+}
+
 // A sheet across a box, light or heavy, takes the water that falls on it: neither jumps, no energy comes from nowhere.
 TEST(ClothInFluid, ALightSheetStaysCalm) {
     for (const SolverKind solver : {SolverKind::incompressible, SolverKind::weakly_compressible})
