@@ -140,8 +140,8 @@ std::vector<Solids::Near> Solids::near_pairs(double margin) const {
         if (m.body == q.first) continue;
         // Most pairs over a seam come twice: a beside the image of b, and b beside that of a.
         const Near near = m.body > q.first ? Near{q.first, m.body, m.shift} : Near{m.body, q.first, -m.shift};
-        if (std::ranges::none_of(
-                out, [&](const Near& o) { return o.a == near.a && o.b == near.b && o.shift == near.shift; }))
+        if (std::none_of(out.begin(), out.end(),
+                         [&](const Near& o) { return o.a == near.a && o.b == near.b && o.shift == near.shift; }))
             out.push_back(near);
     }
     return out;

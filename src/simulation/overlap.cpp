@@ -75,7 +75,7 @@ bool overlap(const Body& a, const BodyPose& pa, const Body& b, const BodyPose& p
     if (ka == BodyShape::plane && kb == BodyShape::plane) return false;  // half-spaces do not collide
     if (ka == BodyShape::plane) return overlap(b, pb, a, pa, tolerance, dimension);
     if (kb == BodyShape::plane)
-        return std::ranges::any_of(a.corners(), [&](const Vector& p) {
+        return std::any_of(a.corners().begin(), a.corners().end(), [&](const Vector& p) {
             return b.shape.distance(in_frame(pb, in_world(pa, p)), 0).value < -tolerance;
         });
     if (ka == BodyShape::box && kb == BodyShape::box)

@@ -27,8 +27,8 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
     executor_ = executor;
     for (int k = 0; k < dimension_; ++k)
         far_ = std::max({far_, 1e4 * std::abs(scene.domain.box.lo[k]), 1e4 * std::abs(scene.domain.box.hi[k])});
-    const bool any_mesh =
-        std::ranges::any_of(scene.bodies, [](const RigidBody& b) { return b.shape == BodyShape::mesh; });
+    const bool any_mesh = std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                                      [](const RigidBody& b) { return b.shape == BodyShape::mesh; });
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
         const RigidBody& b = scene.bodies[i];
         Body body = {.shape = Shape(b, scene.dimension),
