@@ -131,8 +131,8 @@ class Collide(CommandLine):
         self.write("quad.obj", obj(LOWER + [(1, 1, 0)], [(0, 1, 3, 2)]))
         self.assertEqual(self.json("collide", "quad.obj", "quad.obj")["contacts"], 0)  # becomes two triangles
         for name, text, says in (("range.obj", obj(LOWER, [(0, 1, 8)]), ["line 4", "9"]),
-                                 ("nan.obj", "v nan 0 0\n" + obj(LOWER, tri), "not finite"),
-                                 ("inf.obj", "v 0 inf 0\n" + obj(LOWER, tri), "not finite"),
+                                 ("nan.obj", "v nan 0 0\n" + obj(LOWER, tri), ["line 1", "NaN"]),
+                                 ("inf.obj", "v 0 inf 0\n" + obj(LOWER, tri), ["line 1", "infinite"]),
                                  ("points.obj", obj(LOWER, []), "no triangles"),
                                  ("empty.obj", "", "no triangles"),
                                  ("empty.ply", "", "empty.ply"),
