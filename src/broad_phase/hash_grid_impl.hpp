@@ -96,6 +96,7 @@ struct HashGridHierarchy<D, T>::Impl {
     [[nodiscard]] std::vector<Job> jobs() const;
     void run(const Job& job, broad_phase::PairBuffer& out) const;
     std::size_t true_pairs(std::span<Pair> pairs) const;
+    class Within;
     void loose_pairs(broad_phase::PairBuffer& out) const;
     void loose_pairs_by_sorting(broad_phase::PairBuffer& out) const;
     /// Calls take(pairs), a block at a time, for the overlapping pairs (slot of s, slot of t) of their sorted grids.

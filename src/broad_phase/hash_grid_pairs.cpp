@@ -166,6 +166,7 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(broad_phase::PairBuff
     std::vector<Pair> found;
     const auto add_own = [&](std::span<const Pair> pairs) {
         for (const Pair& p : pairs) add(slots[p.first], slots[p.second]);
+        return std::size_t{0};
     };
     for (const Job& job : own.jobs()) {
         {
@@ -208,6 +209,7 @@ std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const
                 const auto end =
                     s.stale + t.stale == 0 ? pairs.end() : std::remove_if(pairs.begin(), pairs.end(), wrong);
                 take(pairs.first(static_cast<std::size_t>(end - pairs.begin())));
+                return std::size_t{0};
             };
             {
                 broad_phase::PairBuffer buffer(found, 0, broad_phase::spill_to(block, hand_on));
@@ -219,13 +221,38 @@ std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const
     return tests;
 }
 
+// Takes false pairs out of a buffer that holds more than the limit. If the true ones alone are more, they are counted
+// and dropped, so that the error can name the size.
+template <int D, class T>
+class HashGridHierarchy<D, T>::Impl::Within {
+  public:
+    Within(const Impl& s, std::size_t limit, std::size_t& dropped) : s_(s), limit_(limit), dropped_(dropped) {}
+
+    /// From now on no false pairs are added.
+    void all_true() { all_true_ = true; }
+    std::size_t operator()(std::span<Pair> pairs) const {
+        // Pairs that stayed before are still at the front.
+        if (!all_true_) pairs = pairs.first(true_ + s_.true_pairs(pairs.subspan(true_)));
+        if (pairs.size() <= limit_ && dropped_ == 0) return true_ = pairs.size();
+        dropped_ += pairs.size();
+        return true_ = 0;
+    }
+
+  private:
+    const Impl& s_;
+    std::size_t limit_;
+    std::size_t& dropped_;
+    mutable std::size_t true_ = 0;
+    bool all_true_ = false;
+};
+
 template <int D, class T>
 void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
+    using Within = typename Impl::Within;
     const Impl& s = *impl_;
     s.tests = 0;
     const std::size_t limit = s.options.max_bytes / sizeof(Pair);
     const unsigned threads = s.sorted < parallel_above ? 1 : base::thread_count(s.options.executor);
-    // Pairs beyond the limit are counted and dropped, so that the error can name the size.
     const auto check = [&](std::size_t total) {
         if (total <= limit) return;
         out.clear();
@@ -234,9 +261,8 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     if (threads == 1) {
         std::size_t dropped = 0, done = 0;
         {
-            bool of_grids = true;
-            const auto count = [&](std::span<Pair> pairs) { dropped += of_grids ? s.true_pairs(pairs) : pairs.size(); };
-            broad_phase::PairBuffer buffer(out, 0, broad_phase::spill_to(limit, count));
+            Within within(s, limit, dropped);
+            broad_phase::PairBuffer buffer(out, 0, broad_phase::spill_to(limit, within));
             const auto jobs = s.jobs();
             for (const auto& job : jobs) {
                 s.run(job, buffer);
@@ -245,7 +271,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
                 if (done == jobs.size() / 8)
                     buffer.expect(std::min({buffer.size() / done * jobs.size() * 17 / 16, 8 * s.sorted, limit}));
             }
-            of_grids = false;
+            within.all_true();
             s.loose_pairs(buffer);
         }
         check(out.size() + dropped);
@@ -263,8 +289,8 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
         std::size_t dropped = 0;
         {
-            const auto count = [&](std::span<Pair> pairs) { dropped += s.true_pairs(pairs); };
-            broad_phase::PairBuffer buffer(parts[k], 0, broad_phase::spill_to(limit, count));
+            const Within within(s, limit, dropped);
+            broad_phase::PairBuffer buffer(parts[k], 0, broad_phase::spill_to(limit, within));
             s.run(jobs[k], buffer);
         }
         counts[k] = parts[k].size() + dropped;
@@ -281,8 +307,9 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     });
     std::size_t dropped = 0;
     {
-        const auto count = [&](std::span<Pair> pairs) { dropped += pairs.size(); };
-        broad_phase::PairBuffer buffer(out, out.size(), broad_phase::spill_to(limit, count));
+        Within within(s, limit, dropped);
+        within.all_true();
+        broad_phase::PairBuffer buffer(out, out.size(), broad_phase::spill_to(limit, within));
         s.loose_pairs(buffer);
     }
     check(out.size() + dropped);
@@ -293,7 +320,10 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
     const Impl& s = *impl_;
     s.tests = 0;
     std::vector<Pair> chunk;
-    const auto hand_on = [&](std::span<Pair> pairs) { visit(context, pairs.first(s.true_pairs(pairs))); };
+    const auto hand_on = [&](std::span<Pair> pairs) {
+        visit(context, pairs.first(s.true_pairs(pairs)));
+        return std::size_t{0};
+    };
     const auto spill = broad_phase::spill_to(block, hand_on);
     for (const auto& job : s.jobs()) {
         {
@@ -303,7 +333,10 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
         visit(context, chunk);
     }
     {
-        const auto all = [&](std::span<Pair> pairs) { visit(context, pairs); };
+        const auto all = [&](std::span<Pair> pairs) {
+            visit(context, pairs);
+            return std::size_t{0};
+        };
         broad_phase::PairBuffer buffer(chunk, 0, broad_phase::spill_to(block, all));
         s.loose_pairs(buffer);
     }

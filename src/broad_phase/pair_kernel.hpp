@@ -13,15 +13,17 @@
 
 namespace quadrat::broad_phase {
 
-/// Who takes the pairs of a buffer when there are more than `above`; the buffer is empty afterwards.
+/// Who looks at the pairs of a buffer when there are more than `above`, and says how many of them, moved to the front,
+/// stay.
 struct Spill {
     std::size_t above = SIZE_MAX;
-    void (*take)(const void* context, std::span<Pair> pairs) = nullptr;
+    std::size_t (*take)(const void* context, std::span<Pair> pairs) = nullptr;
     const void* context = nullptr;
 };
 template <class Take>
 [[nodiscard]] Spill spill_to(std::size_t above, const Take& take) {
-    return {above, [](const void* context, std::span<Pair> pairs) { (*static_cast<const Take*>(context))(pairs); },
+    return {above,
+            [](const void* context, std::span<Pair> pairs) { return (*static_cast<const Take*>(context))(pairs); },
             &take};
 }
 
@@ -56,15 +58,14 @@ class PairBuffer {
         ++size_;
         settle();
     }
-    /// Hands the pairs on if there are too many. Called where nobody counts on their places.
+    /// Shows the pairs if there are too many. Called where nobody counts on their places.
     void settle() {
         if (size_ <= spill_.above) [[likely]]
             return;
-        spill_.take(spill_.context, {target_->data(), size_});
-        size_ = 0;
+        size_ = spill_.take(spill_.context, {target_->data(), size_});
         ++spills_;
     }
-    /// How often pairs were handed on.
+    /// How often pairs were shown.
     [[nodiscard]] std::size_t spills() const { return spills_; }
 
   private:

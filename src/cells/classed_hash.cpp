@@ -106,6 +106,7 @@ void ClassedHash<D, T>::update(std::span<const Box<D, T>> boxes) {
 template <int D, class T>
 std::uint32_t ClassedHash<D, T>::append(std::span<const Box<D, T>> boxes) {
     check_boxes(boxes, options_.executor);
+    if (boxes.empty() && slots() != 0) return static_cast<std::uint32_t>(slots());
     std::size_t before = slots();
     while (before != 0 && gone(static_cast<std::uint32_t>(before - 1))) --before;
     check_count(before + boxes.size());

@@ -414,6 +414,47 @@ TEST(HashGridErrors, MaxBytesNamesTheSize) {
     expect_size(2200 * 2200, [&](std::vector<Pair>& out) { find_pairs(grid, grid, out); });
 }
 
+// Records of a grid that were erased since, and pairs that filters forbid, do not count, however near the limit is.
+TEST(HashGridErrors, MaxBytesCountsTruePairsOnly) {
+    const auto executor = make_executor(2);
+    for (Executor* const threads : {static_cast<Executor*>(nullptr), executor.get()})
+        for (const bool spread : {false, true})
+            for (const bool erase : {false, true}) {
+                std::vector<Box3f> boxes;  // in one place, or 20 in each of many
+                for (int i = 0; i < (spread ? 20000 : 400); ++i) {
+                    const float x = spread ? 3 * float(i / 20) : 0;
+                    boxes.push_back({{x, 0, 0}, {x + 1, 1, 1}});
+                }
+                for (int i = 0; !spread && threads && i < 20000; ++i)  // enough for threads to be used
+                    boxes.push_back({{3 * float(i) + 9, 0, 0}, {3 * float(i) + 10, 1, 1}});
+                std::size_t expected = 0;
+                for (int round = 0; round < 4; ++round) {
+                    const std::size_t limit =
+                        expected + static_cast<std::size_t>(std::max(round - 1, 0)) * expected / 8;
+                    HashGridHierarchy<3, float> grid(
+                        {.executor = threads,
+                         .max_bytes = round == 0 ? SIZE_MAX : (limit - (round == 3 ? expected / 4 + 1 : 0)) * 8});
+                    grid.insert(std::span<const Box3f>(boxes));
+                    for (std::uint32_t i = 0; i < boxes.size(); i += 3)
+                        if (erase)
+                            grid.erase(grid.id(i));
+                        else
+                            grid.set_filter(grid.id(i), {.group = 2, .mask = 2});
+                    std::vector<Pair> pairs;
+                    if (round == 3) {
+                        EXPECT_EQ(test::thrown_by([&] { grid.find_pairs(pairs); }).kind(), ErrorKind::too_large);
+                        continue;
+                    }
+                    grid.find_pairs(pairs);
+                    for (const Pair& p : pairs) ASSERT_EQ(p.first % 3 == 0, p.second % 3 == 0);
+                    std::sort(pairs.begin(), pairs.end());
+                    EXPECT_TRUE(std::adjacent_find(pairs.begin(), pairs.end()) == pairs.end());
+                    if (round == 0) expected = pairs.size();
+                    EXPECT_EQ(pairs.size(), expected) << spread << erase << round;
+                }
+            }
+}
+
 TEST(HashGridErrors, MaxBytesWithThreads) {
     std::vector<Box3f> columns;  // 32 of 600 boxes each
     for (int i = 0; i < 32 * 600; ++i) {
