@@ -373,7 +373,7 @@ Id HashGridHierarchy<D, T>::insert(const HalfSpace<D, T>& half_space, Filter fil
         everything.hi[k] = std::numeric_limits<T>::infinity();
     }
     const Id id = s.insert_box(everything, filter);
-    s.unbounded[s.unbounded_at[id.slot]].half_space = half_space;
+    s.unbounded[s.unbounded_at[id.slot]].half_space.emplace(half_space);
     return id;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "broad_phase/dynamic_grids.hpp"
+#include "broad_phase/half_space_tests.hpp"
 #include "broad_phase/pair_kernel.hpp"
 #include "broad_phase/sorted_grid.hpp"
 
@@ -27,7 +28,7 @@ struct HashGridHierarchy<D, T>::Impl {
     struct Unbounded {
         std::uint32_t slot;
         BoxT box;
-        std::optional<HalfSpace<D, T>> half_space;
+        std::optional<broad_phase::ScaledHalfSpace<D>> half_space;
     };
 
     explicit Impl(const Options& o) : options(o), loose(o) {}
@@ -160,29 +161,12 @@ struct HashGridHierarchy<D, T>::Impl {
         }
     }
 
-    /// The smallest dot(normal, x) over the box, against the offset; axes without a share are left out (0 * infinity).
     [[nodiscard]] static bool reaches(const Unbounded& object, const BoxT& box) {
-        if (!object.half_space) return overlap(object.box, box);
-        const HalfSpace<D, T>& h = *object.half_space;
-        T least = 0;
-        for (int k = 0; k < D; ++k)
-            if (h.normal[k] != 0) least += h.normal[k] * (h.normal[k] > 0 ? box.lo[k] : box.hi[k]);
-        return !(least > h.offset);
+        return object.half_space ? broad_phase::meets(*object.half_space, box) : overlap(object.box, box);
     }
-
-    /// Two half-spaces are apart only if their normals are opposite.
     [[nodiscard]] static bool meet(const Unbounded& a, const Unbounded& b) {
         if (!a.half_space) return reaches(b, a.box);
-        if (!b.half_space) return reaches(a, b.box);
-        const HalfSpace<D, T>&p = *a.half_space, &q = *b.half_space;
-        int axis = 0;
-        for (int k = 1; k < D; ++k)
-            if (std::abs(p.normal[k]) > std::abs(p.normal[axis])) axis = k;
-        const double ratio = -double(q.normal[axis]) / double(p.normal[axis]);
-        if (!(ratio > 0)) return true;
-        for (int k = 0; k < D; ++k)
-            if (double(q.normal[k]) != -ratio * double(p.normal[k])) return true;
-        return double(q.offset) >= -ratio * double(p.offset);
+        return b.half_space ? broad_phase::meets(*a.half_space, *b.half_space) : reaches(a, b.box);
     }
 };
 

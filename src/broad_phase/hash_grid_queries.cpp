@@ -59,20 +59,6 @@ void make_unique(std::vector<std::uint32_t>& slots) {
     slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
 }
 
-// Half-spaces have no box of their own: where the path enters them is a matter of its two ends.
-template <int D, class T>
-std::optional<double> entry(const Ray<D, T>& ray, const HalfSpace<D, T>& half_space) {
-    double at_origin = 0, slope = 0;
-    for (int k = 0; k < D; ++k) {
-        at_origin += double(half_space.normal[k]) * double(ray.origin[k]);
-        slope += double(half_space.normal[k]) * double(ray.direction[k]);
-    }
-    if (at_origin <= half_space.offset) return 0.0;
-    if (!(slope < 0)) return {};
-    const double t = (double(half_space.offset) - at_origin) / slope;
-    return t <= ray.length ? std::optional(t) : std::nullopt;
-}
-
 }  // namespace
 
 template <int D, class T>
@@ -142,7 +128,7 @@ void HashGridHierarchy<D, T>::find(const Segment<D, T>& segment, std::vector<std
             if (cells::meets(segment, box)) out.push_back(slot);
         });
     for (const auto& u : s.unbounded)
-        if (u.half_space ? broad_phase::meets(segment, *u.half_space) : cells::meets(segment, u.box))
+        if (u.half_space ? broad_phase::meets(*u.half_space, segment) : cells::meets(segment, u.box))
             out.push_back(u.slot);
     if (pieces > 1) make_unique(out);
 }
@@ -159,7 +145,8 @@ void HashGridHierarchy<D, T>::find(const Ray<D, T>& ray, std::vector<std::uint32
             if (broad_phase::entry(ray, box)) out.push_back(slot);
         });
     for (const auto& u : s.unbounded)
-        if (u.half_space ? entry(ray, *u.half_space).has_value() : broad_phase::entry(ray, u.box).has_value())
+        if (u.half_space ? broad_phase::entry(ray, *u.half_space).has_value()
+                         : broad_phase::entry(ray, u.box).has_value())
             out.push_back(u.slot);
     if (pieces > 1) make_unique(out);
 }
@@ -177,7 +164,7 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::cl
         }
     };
     for (const auto& u : s.unbounded)
-        offer(u.slot, u.half_space ? entry(ray, *u.half_space) : broad_phase::entry(ray, u.box));
+        offer(u.slot, u.half_space ? broad_phase::entry(ray, *u.half_space) : broad_phase::entry(ray, u.box));
     // Pieces end once a hit lies before them.
     const bool endless = !(ray.length < std::numeric_limits<T>::infinity());
     const int pieces = endless ? 1 : piece_count(s, ray);
@@ -206,12 +193,8 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
         }
     };
     for (const auto& u : s.unbounded) {
-        if (!u.half_space) {
-            offer(u.slot, broad_phase::away(point, u.box));
-            continue;
-        }
-        const double away = broad_phase::distance(point, *u.half_space);
-        offer(u.slot, {away, away * away});
+        offer(u.slot, u.half_space ? broad_phase::away(broad_phase::distance(point, *u.half_space))
+                                   : broad_phase::away(point, u.box));
     }
     // Boxes around the point, doubling, until nothing outside can be nearer.
     double reach = 0;

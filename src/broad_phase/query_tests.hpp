@@ -75,6 +75,12 @@ template <int D, class T>
     return wide_box<D, T>(from, to, start);
 }
 
+/// (x - o) / d, also where the difference leaves the range of double.
+[[nodiscard]] inline double quotient(double x, double o, double d) {
+    const double difference = x - o;
+    return std::isinf(difference) ? (x / 4 - o / 4) / (d / 4) : difference / d;
+}
+
 /// The parameter at which the ray enters the closed box, 0 if it starts inside; nothing if it misses within its length.
 template <int D, class T>
 [[nodiscard]] std::optional<double> entry(const Ray<D, T>& ray, const Box<D, T>& box) {
@@ -85,7 +91,7 @@ template <int D, class T>
             if (o < lo || o > hi) return {};
             continue;
         }
-        const double a = (lo - o) / d, b = (hi - o) / d;
+        const double a = quotient(lo, o, d), b = quotient(hi, o, d);
         first = std::max(first, std::min(a, b));
         last = std::min(last, std::max(a, b));
     }
@@ -108,18 +114,33 @@ template <int D, class T>
     return cells::length_sq(difference(p, box));
 }
 
-/// Distances in their order: by the square, and where that leaves the range of double by the length itself.
+/// Distances in their order: by length and square, and where these leave the range of double by a quarter of the
+/// length.
 struct Away {
-    double length = std::numeric_limits<double>::infinity();
-    double sq = std::numeric_limits<double>::infinity();
+    double length = infinite;
+    double sq = infinite;
+    double quarter = infinite;
 
     friend auto operator<=>(const Away&, const Away&) = default;
 };
 
+[[nodiscard]] inline Away away(double length) {
+    return {length, length * length, length / 4};
+}
+
 template <int D, class T>
 [[nodiscard]] Away away(const Vec<D, T>& p, const Box<D, T>& box) {
     const Vec<D, double> d = difference(p, box);
-    return {cells::length(d), cells::length_sq(d)};
+    const double length = cells::length(d);
+    if (length < infinite) return {length, cells::length_sq(d), length / 4};
+    Vec<D, double> point;
+    Box<D, double> small;
+    for (int k = 0; k < D; ++k) {
+        point[k] = double(p[k]) / 4;
+        small.lo[k] = double(box.lo[k]) / 4;
+        small.hi[k] = double(box.hi[k]) / 4;
+    }
+    return {infinite, infinite, cells::length(difference(point, small))};
 }
 
 /// The closed ball and the closed box share a point.
@@ -128,29 +149,6 @@ template <int D, class T>
     const double r = sphere.radius;
     if (sizeof(T) == 4 || (r > 0x1p-500 && r < 0x1p500)) return distance_sq(sphere.center, box) <= r * r;
     return cells::length(difference(sphere.center, box)) <= r;
-}
-
-/// Distance from the point to the half-space, 0 inside.
-template <int D, class T>
-[[nodiscard]] double distance(const Vec<D, T>& p, const HalfSpace<D, T>& half_space) {
-    double dot = 0, norm_sq = 0;
-    for (int k = 0; k < D; ++k) {
-        const double n = half_space.normal[k];
-        dot += n * double(p[k]);
-        norm_sq += n * n;
-    }
-    return std::max(0.0, dot - double(half_space.offset)) / std::sqrt(norm_sq);
-}
-
-/// One of its ends lies in the half-space.
-template <int D, class T>
-[[nodiscard]] bool meets(const Segment<D, T>& s, const HalfSpace<D, T>& half_space) {
-    double a = 0, b = 0;
-    for (int k = 0; k < D; ++k) {
-        a += double(half_space.normal[k]) * double(s.a[k]);
-        b += double(half_space.normal[k]) * double(s.b[k]);
-    }
-    return a <= half_space.offset || b <= half_space.offset;
 }
 
 }  // namespace quadrat::broad_phase

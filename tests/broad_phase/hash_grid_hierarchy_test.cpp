@@ -350,18 +350,6 @@ TEST(HashGridSpheres, PairsAreThoseOfTheSpheres) {
     EXPECT_TRUE(same_self_pairs(expected, pairs));
 }
 
-TEST(HashGridHalfSpaces, MeetWhatReachesIntoThem) {
-    HashGridHierarchy<2, double> grid;
-    const Id below = grid.insert(HalfSpace<2, double>{{1, 1}, 0});  // x + y <= 0
-    const Id touching = grid.insert(Box2d{{0, 0}, {1, 1}});
-    grid.insert(Box2d{{0.5, 0.5}, {1, 1}});
-    const Id above = grid.insert(HalfSpace<2, double>{{-2, -2}, -1});  // x + y >= 0.5: disjoint from the first
-    std::vector<Pair> pairs;
-    grid.find_pairs(pairs);
-    EXPECT_TRUE(
-        same_self_pairs({{below.slot, touching.slot}, {touching.slot, above.slot}, {2, above.slot}, {1, 2}}, pairs));
-}
-
 TEST(HashGridErrors, BadBoxesAreNamedAndChangeNothing) {
     base::MovingBoxes<3, float> world(base::BoxScene::equal, 500);
     HashGridHierarchy<3, float> grid;

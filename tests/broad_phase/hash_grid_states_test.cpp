@@ -309,23 +309,6 @@ TYPED_TEST(HashGridStates, HalfSpacesStayThroughUpdates) {
     }
 }
 
-TEST(HashGridHalfSpaces, MeetSpheresByDistance) {
-    std::vector<std::uint32_t> found;
-    HashGridHierarchy<2, float> grid;
-    grid.insert(HalfSpace<2, float>{{1, 1}, 0});
-    const auto count = [&](float x, float y, float r) {
-        grid.find(Sphere<2, float>{{x, y}, r}, found);
-        return found.size();
-    };
-    EXPECT_EQ(count(1, 1, 1), 0u);  // sqrt(2) away
-    EXPECT_EQ(count(1, 1, 1.4142f), 0u);
-    EXPECT_EQ(count(1, 1, 1.4143f), 1u);
-    EXPECT_EQ(count(3, 4, 5), 1u);
-    EXPECT_EQ(count(-3, 1, 0), 1u);
-    EXPECT_EQ(count(-1, 1, 0), 1u);
-    EXPECT_EQ(count(9, 9, std::numeric_limits<float>::infinity()), 1u);
-}
-
 TYPED_TEST(HashGridStates, WhatWasErasedCostsNothing) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
