@@ -86,8 +86,8 @@ class FineMatcher {
 
     // There is room for them. An empty range costs less than the question whether it is empty.
     HWY_INLINE void copy(std::size_t from, std::size_t count) {
-        const hn::ScalableTag<std::uint16_t> words;
-        const hn::ScalableTag<Lane<T>> lanes;
+        const hn::CappedTag<std::uint16_t, 16> words;
+        const hn::CappedTag<Lane<T>, 32 / sizeof(T)> lanes;
         const std::size_t to = filled_, stride = grid_.fine_stride;
         ranges_at_[ranges_] = static_cast<std::uint32_t>(to);
         ranges_from_[ranges_++] = from;
@@ -110,7 +110,10 @@ class FineMatcher {
         const std::size_t vectors = (left + lanes - 1) / lanes;
         const std::uint64_t valid = left == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
         // The usual numbers of vectors without a loop.
-        if constexpr (hn::MaxLanes(W()) == 16)
+        if constexpr (hn::MaxLanes(W()) == 32)
+            return vectors == 2 ? test_homes<Triangular, 2>(from, 2, valid, end)
+                                : test_homes<Triangular, 1>(from, 1, valid, end);
+        else if constexpr (hn::MaxLanes(W()) == 16)
             return vectors == 3   ? test_homes<Triangular, 3>(from, 3, valid, end)
                    : vectors == 2 ? test_homes<Triangular, 2>(from, 2, valid, end)
                    : vectors == 4 ? test_homes<Triangular, 4>(from, 4, valid, end)
