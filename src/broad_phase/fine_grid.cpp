@@ -13,47 +13,93 @@ HWY_BEFORE_NAMESPACE();
 namespace quadrat::broad_phase::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// FineAxis, lane by lane, as 32-bit integers.
-HWY_INLINE auto quantised(hn::ScalableTag<float>, hn::Vec<hn::ScalableTag<float>> t) {
-    return hn::ConvertTo(hn::ScalableTag<std::int32_t>(), t);
-}
-HWY_INLINE auto quantised(hn::ScalableTag<double> d, hn::Vec<hn::ScalableTag<double>> t) {
-    return hn::DemoteTo(hn::Rebind<std::int32_t, decltype(d)>(), t);
+// Numbers from 0 to 2^30 as 32-bit integers.
+template <class D, class V>
+HWY_INLINE auto quantised(D d, V t) {
+    const hn::Rebind<std::int32_t, D> d32;
+    if constexpr (sizeof(hn::TFromD<D>) == 4)
+        return hn::ConvertTo(d32, t);
+    else
+        return hn::DemoteTo(d32, t);
 }
 
-template <bool Negative, class T>
-HWY_INLINE std::size_t fine_column(const FineAxis<T>& axis, const T* x, std::size_t n, std::uint16_t* to) {
-    const hn::ScalableTag<T> d;
+// A record is the coordinates of its box and then its id and key, so the lanes of a vector are corners of one box; what
+// follows the corners is taken for zero.
+template <int D, class T>
+void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from,
+                 const FinePlaces& to) {
+    constexpr std::size_t parts = D == 3 ? 8 : 4;
+    const hn::CappedTag<T, parts> d;
     const hn::Rebind<std::uint32_t, decltype(d)> wide;
     const hn::Rebind<std::uint16_t, decltype(d)> narrow;
-    const auto origin = hn::Set(d, axis.origin), inverse = hn::Set(d, axis.inverse), limit = hn::Set(d, axis.limit);
-    std::size_t i = 0;
-    for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-        const auto t = hn::Mul(hn::Sub(hn::LoadU(d, x + i), origin), inverse);
-        auto q = hn::TruncateTo(narrow, hn::BitCast(wide, quantised(d, hn::Min(hn::Max(t, hn::Zero(d)), limit))));
-        if constexpr (Negative) q = hn::Sub(hn::Zero(narrow), q);
-        hn::StoreU(q, narrow, to + i);
-    }
-    for (; i < n; ++i) {
-        const std::uint16_t q = axis(x[i]);
-        to[i] = Negative ? static_cast<std::uint16_t>(-q) : q;
-    }
-    return n;
-}
-
-template <int D, class T>
-void FineColumns(const FineGrid<D, T>& fine, const T* const (&lo)[D], const T* const (&hi)[D], std::size_t n,
-                 std::uint16_t* const (&column)[2 * D]) {
+    HWY_ALIGN T origin[parts] = {}, inverse[parts] = {}, limit[parts] = {};
+    HWY_ALIGN std::uint32_t negative[parts] = {};
     for (int k = 0; k < D; ++k) {
-        fine_column<false>(fine.axis[k], lo[k], n, column[2 * k]);
-        fine_column<true>(fine.axis[k], hi[k], n, column[2 * k + 1]);
+        origin[k] = origin[k + D] = fine.axis[k].origin;
+        inverse[k] = inverse[k + D] = fine.axis[k].inverse;
+        limit[k] = limit[k + D] = fine.axis[k].limit;
+        negative[k + D] = ~0u;
+    }
+    std::uint32_t* const next = to.next;
+    FineRecord* const record = to.record;
+    std::uint32_t *const id = to.id, *const bin = to.bin, *const places = to.from;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const Record<D, T>& r = records[i];
+        const std::uint32_t key = r.key, at = next[key]++;
+        const T* const corners = reinterpret_cast<const T*>(&r);
+        for (std::size_t c = 0; c < parts; c += hn::Lanes(d)) {
+            const auto x = hn::IfThenElseZero(hn::FirstN(d, c < 2 * D ? 2 * D - c : 0), hn::LoadU(d, corners + c));
+            const auto t = hn::Mul(hn::Sub(x, hn::Load(d, origin + c)), hn::Load(d, inverse + c));
+            auto q = hn::BitCast(wide, quantised(d, hn::Min(hn::Max(t, hn::Zero(d)), hn::Load(d, limit + c))));
+            const auto sign = hn::Load(wide, negative + c);
+            q = hn::Sub(hn::Xor(q, sign), sign);
+            hn::StoreU(hn::TruncateTo(narrow, q), narrow, record[at].part + c);
+        }
+        id[at] = r.id;
+        bin[at] = key;
+        places[at] = from + i;
     }
 }
 
-#define QUADRAT_KERNEL(D, T, S)                                                                                    \
-    void FineColumns##S(const FineGrid<D, T>& fine, const T* const(&lo)[D], const T* const(&hi)[D], std::size_t n, \
-                        std::uint16_t* const(&column)[2 * D]) {                                                    \
-        FineColumns(fine, lo, hi, n, column);                                                                      \
+// Eight records of eight words become eight columns.
+void FineColumns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride) {
+#if HWY_TARGET == HWY_SCALAR
+    for (std::size_t c = 0; c < columns; ++c)
+        for (std::size_t i = 0; i < n; ++i) to[c * stride + i] = records[i].part[c];
+#else
+    const hn::FixedTag<std::uint16_t, 8> d16;
+    const hn::FixedTag<std::uint32_t, 4> d32;
+    const hn::FixedTag<std::uint64_t, 2> d64;
+    for (std::size_t i = 0; i < n; i += 8) {
+        const auto row = [&](std::size_t k) HWY_ATTR { return hn::Load(d16, records[i + k].part); };
+        const auto lower = [&](auto d, auto a, auto b)
+                               HWY_ATTR { return hn::InterleaveLower(d, hn::BitCast(d, a), hn::BitCast(d, b)); };
+        const auto upper = [&](auto d, auto a, auto b)
+                               HWY_ATTR { return hn::InterleaveUpper(d, hn::BitCast(d, a), hn::BitCast(d, b)); };
+        const auto put = [&](std::size_t c, auto v) HWY_ATTR {
+            if (c < columns) hn::StoreU(hn::BitCast(d16, v), d16, to + c * stride + i);
+        };
+        // Words of rows 0 1, 2 3, 4 5, 6 7 beside each other, columns 0 to 3 and 4 to 7 apart.
+        const auto a = row(0), b = row(1), c = row(2), e = row(3), f = row(4), g = row(5), h = row(6), j = row(7);
+        const auto ab = lower(d16, a, b), ce = lower(d16, c, e), fg = lower(d16, f, g), hj = lower(d16, h, j);
+        const auto AB = upper(d16, a, b), CE = upper(d16, c, e), FG = upper(d16, f, g), HJ = upper(d16, h, j);
+        const auto four = [&](std::size_t first, auto p, auto q, auto r, auto s) HWY_ATTR {
+            const auto pq = lower(d32, p, q), PQ = upper(d32, p, q), rs = lower(d32, r, s), RS = upper(d32, r, s);
+            put(first, lower(d64, pq, rs));
+            put(first + 1, upper(d64, pq, rs));
+            put(first + 2, lower(d64, PQ, RS));
+            put(first + 3, upper(d64, PQ, RS));
+        };
+        four(0, ab, ce, fg, hj);
+        if (columns > 4) four(4, AB, CE, FG, HJ);
+    }
+#endif
+}
+
+#define QUADRAT_KERNEL(D, T, S)                                                                                       \
+    void FineScatter##S(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from, \
+                        const FinePlaces& to) {                                                                       \
+        FineScatter(fine, records, n, from, to);                                                                      \
     }
 QUADRAT_KERNEL(2, float, 2f)
 QUADRAT_KERNEL(3, float, 3f)
@@ -101,13 +147,19 @@ FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects) {
     return fine;
 }
 
-#define QUADRAT_DISPATCH(D, T, S)                                                                                \
-    HWY_EXPORT(FineColumns##S);                                                                                  \
-    template <>                                                                                                  \
-    void fine_columns(const FineGrid<D, T>& fine, const T* const(&lo)[D], const T* const(&hi)[D], std::size_t n, \
-                      std::uint16_t* const(&column)[2 * D]) {                                                    \
-        HWY_DYNAMIC_DISPATCH(FineColumns##S)(fine, lo, hi, n, column);                                           \
-    }                                                                                                            \
+HWY_EXPORT(FineColumns);
+void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to,
+                  std::size_t stride) {
+    HWY_DYNAMIC_DISPATCH(FineColumns)(records, n, columns, to, stride);
+}
+
+#define QUADRAT_DISPATCH(D, T, S)                                                                                   \
+    HWY_EXPORT(FineScatter##S);                                                                                     \
+    template <>                                                                                                     \
+    void fine_scatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from, \
+                      const FinePlaces& to) {                                                                       \
+        HWY_DYNAMIC_DISPATCH(FineScatter##S)(fine, records, n, from, to);                                           \
+    }                                                                                                               \
     template FineGrid<D, T> make_fine(const GridShape<D, T>&, std::size_t);
 QUADRAT_DISPATCH(2, float, 2f)
 QUADRAT_DISPATCH(3, float, 3f)

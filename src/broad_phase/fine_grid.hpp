@@ -6,6 +6,7 @@
 #pragma once
 
 #include "broad_phase/grid_shape.hpp"
+#include "broad_phase/record_kernel.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,10 +39,26 @@ struct FineGrid {
 template <int D, class T>
 [[nodiscard]] FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects);
 
-/// Column 2 k is the fine coordinate of lo on axis k, column 2 k + 1 the negative of that of hi. Writes n elements of
-/// each.
+/// A box in fine coordinates: lo on each axis, then the negative of hi on each axis; the rest means nothing.
+struct alignas(16) FineRecord {
+    std::uint16_t part[8];
+};
+
+/// Where the records of a slab go, by their place in the order of the bins.
+struct FinePlaces {
+    std::uint32_t* next;  ///< of each bin, the place of its next record
+    FineRecord* record;
+    std::uint32_t* id;
+    std::uint32_t* bin;   ///< within the slab
+    std::uint32_t* from;  ///< place in the partition
+};
+
+/// Puts n records, the first of which is at place `from` of the partition, into their places.
 template <int D, class T>
-void fine_columns(const FineGrid<D, T>& fine, const T* const (&lo)[D], const T* const (&hi)[D], std::size_t n,
-                  std::uint16_t* const (&column)[2 * D]);
+void fine_scatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from,
+                  const FinePlaces& to);
+
+/// Takes n records apart into 2 D columns, `stride` apart. Writes up to seven elements behind the last one of a column.
+void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride);
 
 }  // namespace quadrat::broad_phase

@@ -34,27 +34,29 @@ class FineMatcher {
     using Vector = hn::Vec<W>;
 
   public:
-    FineMatcher(const GridView<D, T>& grid, PairBuffer& out) : grid_(grid), out_(out), ordered_to_(out.size()) {}
+    FineMatcher(const FineWindow<D, T>& window, PairBuffer& out)
+        : window_(window), out_(out), ordered_to_(out.size()) {}
 
-    // Takes homes [first, first + count), which are also the first candidates to be added. exact: no difference can be
-    // mistaken for another.
-    HWY_INLINE void begin(std::uint32_t first, std::uint32_t count, bool exact) {
+    // Takes homes [first, first + count) of the slab, which are also the first candidates to be added. exact: no
+    // difference can be mistaken for another.
+    HWY_INLINE void begin(const FineSlab& slab, std::uint32_t first, std::uint32_t count, bool exact) {
+        slab_ = &slab;
         first_ = first;
         count_ = count;
         exact_ = exact;
         triangular_ = true;
     }
 
-    // Adds the boxes [b, e) of the grid as candidates.
-    HWY_INLINE void add(std::size_t b, std::size_t e) {
+    // Adds the boxes [b, e) of the slab as candidates.
+    HWY_INLINE void add(const FineSlab& slab, std::size_t b, std::size_t e) {
         if (filled_ + (e - b) > fine_block) [[unlikely]] {
             for (; e - b > fine_block; b += fine_block) {
                 test();
-                copy(b, fine_block);
+                copy(slab, b, fine_block);
             }
             test();
         }
-        copy(b, e - b);
+        copy(slab, b, e - b);
     }
 
     // Tests every home against the candidates gathered so far, which are then used up.
@@ -70,7 +72,7 @@ class FineMatcher {
                 end = triangular_ && from == 0 ? test_block<true>(0, end) : test_block<false>(from, end);
         out_.set_end(end);
         filled_ = 0;
-        ranges_ = 0;
+        range_count_ = 0;
         triangular_ = false;
     }
 
@@ -85,14 +87,13 @@ class FineMatcher {
     static constexpr std::size_t padded = fine_block + 64;
 
     // There is room for them. An empty range costs less than the question whether it is empty.
-    HWY_INLINE void copy(std::size_t from, std::size_t count) {
+    HWY_INLINE void copy(const FineSlab& slab, std::size_t from, std::size_t count) {
         const hn::CappedTag<std::uint16_t, 16> words;
-        const hn::CappedTag<Lane<T>, 32 / sizeof(T)> lanes;
-        const std::size_t to = filled_, stride = grid_.fine_stride;
-        ranges_at_[ranges_] = static_cast<std::uint32_t>(to);
-        ranges_from_[ranges_++] = from;
-        const std::uint16_t* const fine = grid_.fine + from;
-        const Lane<T>* const id = grid_.id + from;
+        const hn::CappedTag<std::uint32_t, 8> lanes;
+        const std::size_t to = filled_, stride = slab.stride;
+        ranges_[range_count_++] = {&slab, from, static_cast<std::uint32_t>(to)};
+        const std::uint16_t* const fine = slab.columns.data() + from;
+        const std::uint32_t* const id = slab.id.data() + from;
         std::size_t i = 0;
         do {
             for (std::size_t c = 0; c < 2 * D; ++c)
@@ -128,14 +129,15 @@ class FineMatcher {
     HWY_NOINLINE Pair* test_homes(std::size_t from, std::size_t vectors, std::uint64_t valid, Pair* end) {
         const std::uint32_t homes = count_;
         const std::uint16_t* const columns = column_[0] + from;
-        const std::uint16_t* const own = grid_.fine + first_;
-        const std::size_t stride = grid_.fine_stride;
+        const std::uint16_t* const own = slab_->columns.data() + first_;
+        const std::uint32_t* const own_id = slab_->id.data() + first_;
+        const std::size_t stride = slab_->stride;
         const bool exact = exact_;
         for (std::uint32_t h = 0; h < homes; ++h) {
             Vector home[2 * D];
             // Minus the home's hi beside the candidates' lo, its lo beside minus their hi: sums are differences.
             for (std::size_t c = 0; c < 2 * D; ++c)
-                home[c] = hn::Set(W(), static_cast<std::int16_t>(own[(c ^ 1) * stride + h]));
+                home[c] = hn::Set(W(), static_cast<std::int16_t>(own[(c + D) % (2 * D) * stride + h]));
             std::uint64_t inside = 0, touching = 0;
             largest_gaps<N>(columns, home, vectors, inside, touching);
             if constexpr (Triangular) valid &= valid - 1;
@@ -143,7 +145,7 @@ class FineMatcher {
             const std::uint64_t open = exact ? hits & touching : hits;
             if (open != 0) [[unlikely]]
                 hits = decided(h, from, hits, open);
-            end = write_hits(end, static_cast<std::uint32_t>(grid_.id[first_ + h]), hits, id_ + from);
+            end = write_hits(end, own_id[h], hits, id_ + from);
         }
         return end;
     }
@@ -158,8 +160,8 @@ class FineMatcher {
             const auto* const at = reinterpret_cast<const std::int16_t*>(columns) + v * lanes;
             Vector m[D];
             for (int k = 0; k < D; ++k)
-                m[k] = hn::Max(hn::Add(home[2 * k], hn::Load(w, at + 2 * k * padded)),
-                               hn::Add(home[2 * k + 1], hn::Load(w, at + (2 * k + 1) * padded)));
+                m[k] = hn::Max(hn::Add(home[k], hn::Load(w, at + k * padded)),
+                               hn::Add(home[k + D], hn::Load(w, at + (k + D) * padded)));
             for (int k = 1; k < D; ++k) m[0] = hn::Max(m[0], m[k]);
             return m[0];
         };
@@ -189,14 +191,13 @@ class FineMatcher {
     // The hits without those of `open` whose boxes do not overlap.
     HWY_NOINLINE std::uint64_t decided(std::uint32_t h, std::size_t from, std::uint64_t hits,
                                        std::uint64_t open) const {
-        const std::size_t a = first_ + h;
+        const Box<D, T>& home = window_.box(*slab_, first_ + h);
         std::uint32_t range = 0;
         for (; open != 0; open &= open - 1) {
             const std::size_t at = from + hwy::Num0BitsBelowLS1Bit_Nonzero64(open);
-            while (range + 1 < ranges_ && ranges_at_[range + 1] <= at) ++range;
-            const std::size_t b = ranges_from_[range] + (at - ranges_at_[range]);
-            bool hit = true;
-            for (int k = 0; k < D; ++k) hit &= (grid_.lo[k][a] <= grid_.hi[k][b]) & (grid_.lo[k][b] <= grid_.hi[k][a]);
+            while (range + 1 < range_count_ && ranges_[range + 1].at <= at) ++range;
+            const Range& r = ranges_[range];
+            const bool hit = overlap(home, window_.box(*r.slab, r.from + (at - r.at)));
             if (!hit) hits &= ~(open & (~open + 1));
         }
         return hits;
@@ -208,75 +209,75 @@ class FineMatcher {
         ordered_to_ = out_.size();
     }
 
+    // A range of a slab and where it begins among the candidates; ranges that are cut follow a test.
+    struct Range {
+        const FineSlab* slab;
+        std::size_t from;
+        std::uint32_t at;
+    };
+
     HWY_ALIGN std::uint16_t column_[2 * D][padded] = {};
-    HWY_ALIGN Lane<T> id_[padded] = {};
-    const GridView<D, T> grid_;
+    HWY_ALIGN std::uint32_t id_[padded] = {};
+    const FineWindow<D, T>& window_;
     PairBuffer& out_;
     std::size_t ordered_to_;  // pairs before this one have the smaller id first
     std::uint64_t tests_ = 0;
-    std::uint32_t first_ = 0, count_ = 0, filled_ = 0, ranges_ = 0;
+    const FineSlab* slab_ = nullptr;
+    std::uint32_t first_ = 0, count_ = 0, filled_ = 0, range_count_ = 0;
     bool exact_ = false, triangular_ = false;
-    // Where ranges of the grid begin among the candidates, and which; ranges that are cut follow a test.
-    std::uint32_t ranges_at_[8];
-    std::size_t ranges_from_[8];
+    Range ranges_[8];
 };
-
-// Of at most fine_group values; reads as many.
-template <class T>
-HWY_INLINE T largest_of(const T* values, std::uint32_t count) {
-    const hn::CappedTag<T, fine_group> d;
-    const auto lowest = hn::Set(d, std::numeric_limits<T>::lowest());
-    auto most = lowest;
-    for (std::size_t i = 0; i < fine_group; i += hn::Lanes(d))
-        most =
-            hn::Max(most, hn::IfThenElse(hn::FirstN(d, count > i ? count - i : 0), hn::LoadU(d, values + i), lowest));
-    return hn::GetLane(hn::MaxOfLanes(d, most));
-}
 
 // So many homes that their candidates usually fit into one block of 64.
 template <int D, class T>
-std::uint32_t homes_at_once(const GridView<D, T>& grid) {
+std::uint32_t homes_at_once(const GridShape<D, T>& shape, std::size_t objects) {
     constexpr double candidates = 58;  // as many as were measured to be best, for equal cubes and sizes of 1 to 12
-    const double per_cell =
-        static_cast<double>(grid.size) * grid.shape.axis[0].reach / static_cast<double>(grid.shape.cells());
+    const double per_cell = static_cast<double>(objects) * shape.axis[0].reach / static_cast<double>(shape.cells());
     const double rows = D == 3 ? 4.5 : 1.5;
     return static_cast<std::uint32_t>(std::clamp(candidates / rows - 2 * per_cell, 4.0, double(fine_group)));
 }
 
 template <int D, class T>
-std::uint64_t FinePairsWithin(const GridView<D, T>& grid, std::uint32_t row_begin, std::uint32_t row_end,
-                              PairBuffer& out) {
-    FineMatcher<D, T> matcher(grid, out);
-    const std::uint32_t bins = grid.shape.bins(), most = homes_at_once(grid);
-    const Axis<T>& x = grid.shape.axis[0];
+std::uint64_t FinePairsOfSlab(FineWindow<D, T>& window, std::uint32_t number, PairBuffer& out) {
+    const GridShape<D, T>& shape = window.shape();
+    FineMatcher<D, T> matcher(window, out);
+    const std::uint32_t most = homes_at_once(shape, window.objects());
+    const auto bins = static_cast<std::int32_t>(shape.bins());
+    const std::int32_t reach = shape.axis[0].reach;
+    const std::uint32_t row_begin = number << shape.slab_shift;
+    const std::uint32_t row_end = std::min(shape.rows, row_begin + shape.rows_per_slab());
     for (std::uint32_t row = row_begin; row < row_end; ++row) {
-        const std::uint32_t* const own = grid.start + std::size_t{row} * bins;
-        const std::uint32_t a = own[0], e = own[bins];
+        window.fetch_ahead();
+        const FineRow own = window.row(row);
+        const std::uint32_t a = own.start[0], e = own.start[bins];
         if (a == e) continue;
         std::uint32_t next[4] = {};
-        const std::uint32_t following = following_rows(grid.shape, row, next);
-        const std::uint32_t groups = (e - a + most - 1) / most;
-        std::uint32_t left = groups;
+        const std::uint32_t following = following_rows(shape, row, next);
+        FineRow rows[4];
+        for (std::uint32_t r = 0; r < following; ++r) rows[r] = window.row(next[r]);
+        const std::uint32_t* const bin = own.slab->bin.data();
+        const auto row_bin = static_cast<std::int32_t>(own.start - own.slab->start.data());
+        std::uint32_t left = (e - a + most - 1) / most;
         for (std::uint32_t g = a, count; g < e; g += count) {
             count = (e - g + left - 1) / left;  // even shares
             --left;
-            const std::int32_t last = x.cell(largest_of(grid.hi[0] + g, count));
-            const std::int32_t first = std::max(0, x.cell(grid.lo[0][g]) - x.reach);
-            matcher.begin(g, count, last + 1 - first <= grid.longest);
-            matcher.add(g, own[last + 1]);
-            for (std::uint32_t r = 0; r < following; ++r) {
-                const std::uint32_t* const start = grid.start + std::size_t{next[r]} * bins;
-                matcher.add(start[first], start[last + 1]);
-            }
+            // Homes are in the order of their bins, and none reaches further than `reach` beyond its own.
+            const std::int32_t first = std::max(0, static_cast<std::int32_t>(bin[g]) - row_bin - reach);
+            const std::int32_t end =
+                std::min(bins, static_cast<std::int32_t>(bin[g + count - 1]) - row_bin + reach + 1);
+            matcher.begin(*own.slab, g, count, end - first <= window.fine().longest);
+            matcher.add(*own.slab, g, own.start[end]);
+            for (std::uint32_t r = 0; r < following; ++r)
+                matcher.add(*rows[r].slab, rows[r].start[first], rows[r].start[end]);
             matcher.test();
         }
     }
     return matcher.finish();
 }
 
-#define QUADRAT_KERNEL(D, T, S)                                                                                    \
-    std::uint64_t FinePairsWithin##S(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) { \
-        return FinePairsWithin(g, a, e, out);                                                                      \
+#define QUADRAT_KERNEL(D, T, S)                                                                  \
+    std::uint64_t FinePairsOfSlab##S(FineWindow<D, T>& w, std::uint32_t slab, PairBuffer& out) { \
+        return FinePairsOfSlab(w, slab, out);                                                    \
     }
 QUADRAT_KERNEL(2, float, 2f)
 QUADRAT_KERNEL(3, float, 3f)
@@ -290,11 +291,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace quadrat::broad_phase {
 
-#define QUADRAT_DISPATCH(D, T, S)                                                                                 \
-    HWY_EXPORT(FinePairsWithin##S);                                                                               \
-    template <>                                                                                                   \
-    std::uint64_t fine_pairs_within(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) { \
-        return HWY_DYNAMIC_DISPATCH(FinePairsWithin##S)(g, a, e, out);                                            \
+#define QUADRAT_DISPATCH(D, T, S)                                                                \
+    HWY_EXPORT(FinePairsOfSlab##S);                                                              \
+    template <>                                                                                  \
+    std::uint64_t fine_pairs_of_slab(FineWindow<D, T>& w, std::uint32_t slab, PairBuffer& out) { \
+        w.move_to(slab);                                                                         \
+        return HWY_DYNAMIC_DISPATCH(FinePairsOfSlab##S)(w, slab, out);                           \
     }
 QUADRAT_DISPATCH(2, float, 2f)
 QUADRAT_DISPATCH(3, float, 3f)

@@ -154,16 +154,23 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     }
 
     // Nothing below throws but for want of memory.
-    grid_count = shapes.size();
-    if (grids.size() < grid_count) grids.resize(grid_count);
     filters.resize(filters.empty() ? 0 : slot_count, {Filter{}.group, Filter{}.mask});
     grids_filtered = !filters.empty();
-    const auto* filter_rows = filters.empty() ? nullptr : reinterpret_cast<const std::uint32_t(*)[2]>(filters.data());
+    grids.clear();
     sorted = 0;
-    for (std::size_t c = 0; c < grid_count; ++c) {
-        grids[c].build(shapes[c], partition, first_slab[c], filter_rows, options.executor);
-        sorted += grids[c].size();
+    bool need_columns = shapes.size() > 1;
+    for (std::size_t c = 0; c < shapes.size(); ++c) {
+        std::size_t size = 0;
+        for (std::uint32_t s = 0; s < shapes[c].slabs; ++s) size += partition.size(first_slab[c] + s);
+        // A single cell has no neighbourhood, rows of a wrapped grid hold boxes from all over the world, and filters
+        // are tested beside coordinates of their own width.
+        const bool fine = !grids_filtered && !shapes[c].wrapped() && shapes[c].cells() > 1;
+        need_columns = need_columns || !fine;
+        grids.push_back({shapes[c], first_slab[c], size, fine});
+        sorted += size;
     }
+    columns_ready = false;
+    if (columns_used.exchange(false) || need_columns) make_columns(options.executor);
     if (stale + loose.size() + unbounded.size() != 0)
         for (Place& p : place)
             if (p != Place::free) p = Place::sorted;
@@ -184,6 +191,15 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
             place[slot_of(i)] = Place::unbounded;
         }
     }
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::Impl::make_columns(Executor* executor) const {
+    if (columns.size() < grids.size()) columns.resize(grids.size());
+    const auto* rows = grids_filtered ? reinterpret_cast<const std::uint32_t(*)[2]>(filters.data()) : nullptr;
+    for (std::size_t g = 0; g < grids.size(); ++g)
+        columns[g].build(grids[g].shape, partition, grids[g].first_slab, rows, executor);
+    columns_ready.store(true, std::memory_order_release);
 }
 
 template <int D, class T>
@@ -278,10 +294,11 @@ void HashGridHierarchy<D, T>::Impl::maybe_rebuild() {
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::maybe_shrink() {
     if (alive == 0) {
-        grid_count = sorted = stale = 0;
+        grids.clear();
+        sorted = stale = 0;
     } else if (stale > alive + loose_allowance) {
         const Gathered all = gather(alive);
-        grids.clear();
+        columns.clear();
         partition = {};
         reload(all);
     }
@@ -557,7 +574,7 @@ Id HashGridHierarchy<D, T>::id(std::uint32_t slot) const {
 template <int D, class T>
 BroadPhaseStats HashGridHierarchy<D, T>::stats() const {
     const Impl& s = *impl_;
-    return {s.tests.load(), s.grid_count, s.loose.size(), s.unbounded.size(), s.bytes()};
+    return {s.tests.load(), s.grids.size(), s.loose.size(), s.unbounded.size(), s.bytes()};
 }
 
 template <int D, class T>
@@ -566,7 +583,16 @@ std::size_t HashGridHierarchy<D, T>::Impl::bytes() const {
                       held(filters) + held(spheres) + held(grids) + held(unbounded) +
                       unbounded_at.size() * (sizeof(*unbounded_at.begin()) + 2 * sizeof(void*)) +
                       unbounded_at.bucket_count() * sizeof(void*) + sizeof(*this);
-    for (const auto& grid : grids) sum += grid.bytes();
+    {
+        const std::lock_guard lock(columns_mutex);
+        for (const auto& grid : columns) sum += grid.bytes();
+        sum += held(columns);
+    }
+    {
+        const std::lock_guard lock(window_mutex);
+        for (const auto& window : windows) sum += sizeof(*window) + window->bytes();
+        sum += held(windows);
+    }
     const std::lock_guard lock(scratch_mutex);
     for (const auto& part : scratch) sum += held(part);
     return sum + held(scratch);

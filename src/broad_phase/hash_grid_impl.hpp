@@ -2,6 +2,7 @@
 #pragma once
 
 #include "broad_phase/dynamic_grids.hpp"
+#include "broad_phase/fine_window.hpp"
 #include "broad_phase/half_space_tests.hpp"
 #include "broad_phase/pair_kernel.hpp"
 #include "broad_phase/sorted_grid.hpp"
@@ -11,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -41,12 +43,24 @@ struct HashGridHierarchy<D, T>::Impl {
     std::vector<Sphere<D, T>> spheres;                  // empty, or one per slot
     std::size_t alive = 0;
 
-    std::vector<broad_phase::SortedGrid<D, T>> grids;  // smallest boxes first
-    std::size_t grid_count = 0;
+    // A grid of the last bulk update; its boxes are in the slabs of `partition` from first_slab on.
+    struct Grid {
+        broad_phase::GridShape<D, T> shape;
+        std::size_t first_slab;
+        std::size_t size;
+        bool fine;  // pairs inside it are found slab by slab (fine_window.hpp), otherwise in its columns
+    };
+    std::vector<Grid> grids;      // smallest boxes first
     std::size_t sorted = 0;       // records in the grids
     std::size_t stale = 0;        // of them, records that no longer count
     bool grids_filtered = false;  // the records carry the filters of their slots as they are now
     broad_phase::SlabPartition<D, T> partition;
+
+    // The grids as sorted arrays, made by the bulk update if they are needed for pairs or were looked at since the one
+    // before it, otherwise when somebody looks at them.
+    mutable std::vector<broad_phase::SortedGrid<D, T>> columns;
+    mutable std::atomic<bool> columns_ready{false}, columns_used{false};
+    mutable std::mutex columns_mutex;
 
     broad_phase::DynamicGrids<D, T> loose;
     std::vector<Unbounded> unbounded;
@@ -54,6 +68,9 @@ struct HashGridHierarchy<D, T>::Impl {
 
     mutable std::mutex scratch_mutex;
     mutable std::vector<std::vector<Pair>> scratch;
+    mutable std::mutex window_mutex;
+    mutable std::vector<std::unique_ptr<broad_phase::FineWindow<D, T>>> windows;  // not in use
+    mutable std::size_t window_count = 0;
     mutable std::atomic<std::uint64_t> tests{0};
 
     // hash_grid_hierarchy.cpp
@@ -86,16 +103,29 @@ struct HashGridHierarchy<D, T>::Impl {
         return place[slot] == Place::unbounded && unbounded[unbounded_at.at(slot)].half_space.has_value();
     }
     [[nodiscard]] std::size_t bytes() const;
+    void make_columns(Executor* executor) const;
+    /// The sorted arrays of a grid. May be called by several threads at once.
+    [[nodiscard]] broad_phase::GridView<D, T> view(std::size_t grid) const {
+        if (!columns_used.load(std::memory_order_relaxed)) columns_used.store(true, std::memory_order_relaxed);
+        if (!columns_ready.load(std::memory_order_acquire)) {
+            const std::lock_guard lock(columns_mutex);
+            // Not on the executor: the caller may be one of its threads, and hold up those that wait here.
+            if (!columns_ready.load(std::memory_order_relaxed)) make_columns(nullptr);
+        }
+        return columns[grid].view();
+    }
 
     // hash_grid_pairs.cpp
     struct Job {
         std::size_t home;
-        std::size_t grid;  // == home: inside one grid
-        std::size_t begin, end;
+        std::size_t grid;        // == home: inside one grid
+        std::size_t begin, end;  // slabs of a fine grid, rows of another one, boxes for two grids
     };
-    /// The same for any number of threads: where work is cut decides the order of the pairs between two grids.
-    [[nodiscard]] std::vector<Job> jobs() const;
-    void run(const Job& job, broad_phase::PairBuffer& out) const;
+    class Window;
+    /// Where work is cut decides the order of the pairs between two grids, so that is the same for any number of
+    /// threads; a fine grid is cut into at most so many pieces.
+    [[nodiscard]] std::vector<Job> jobs(std::size_t pieces) const;
+    void run(const Job& job, Window& window, broad_phase::PairBuffer& out) const;
     std::size_t true_pairs(std::span<Pair> pairs) const;
     class Within;
     void loose_pairs(broad_phase::PairBuffer& out) const;
@@ -106,8 +136,8 @@ struct HashGridHierarchy<D, T>::Impl {
     static std::uint64_t pairs_of_grids(const Impl& s, const Impl& t, Take&& take);
     [[nodiscard]] bool may_meet(std::uint32_t a, std::uint32_t b) const;
     /// A grid as the search for pairs sees it: filters that have changed since are left to may_meet.
-    [[nodiscard]] broad_phase::GridView<D, T> view(std::size_t grid) const {
-        broad_phase::GridView<D, T> v = grids[grid].view();
+    [[nodiscard]] broad_phase::GridView<D, T> view_for_pairs(std::size_t grid) const {
+        broad_phase::GridView<D, T> v = view(grid);
         if (!grids_filtered) v.filter = {};
         return v;
     }
@@ -127,8 +157,8 @@ struct HashGridHierarchy<D, T>::Impl {
     template <class Visit>
     std::uint64_t for_each_sorted_overlap(const BoxT& box, base::Array<std::uint32_t>& found, Visit&& visit) const {
         std::uint64_t count = 0;
-        for (std::size_t g = 0; g < grid_count; ++g) {
-            const auto view = grids[g].view();
+        for (std::size_t g = 0; g < grids.size(); ++g) {
+            const auto view = this->view(g);
             std::size_t hits = 0;
             count += broad_phase::overlapping(view, box, broad_phase::Found::positions, found, hits);
             for (std::size_t h = 0; h < hits; ++h) {
@@ -152,8 +182,8 @@ struct HashGridHierarchy<D, T>::Impl {
     /// Calls visit(slot, box) for every object of the sorted grids.
     template <class Visit>
     void for_each_sorted(Visit&& visit) const {
-        for (std::size_t g = 0; g < grid_count; ++g) {
-            const auto view = grids[g].view();
+        for (std::size_t g = 0; g < grids.size(); ++g) {
+            const auto view = this->view(g);
             for (std::size_t i = 0; i < view.size; ++i) {
                 const auto slot = static_cast<std::uint32_t>(view.id[i]);
                 if (stale == 0 || place[slot] == Place::sorted) visit(slot, box_at(view, i));

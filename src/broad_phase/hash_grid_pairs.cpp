@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t parallel_above = 16384;
 constexpr std::size_t least_job = 4096;  // objects
 constexpr std::size_t jobs_at_least = 64;
+constexpr std::size_t pieces_in_turn = 64;  // of a grid, where one task takes them all
 constexpr std::size_t sorted_loose_from = 256;
 constexpr std::size_t block = 1 << 16;  // pairs that are held before they are handed on
 
@@ -44,51 +45,99 @@ bool HashGridHierarchy<D, T>::Impl::may_meet(std::uint32_t a, std::uint32_t b) c
     return filters.empty() || ((filters[a][0] & filters[b][1]) != 0 && (filters[b][0] & filters[a][1]) != 0);
 }
 
+// The window that a task looks through, opened when a fine grid is first searched. A task that takes the pieces of a
+// grid in their order sorts each slab once.
 template <int D, class T>
-std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>::Impl::jobs() const {
+class HashGridHierarchy<D, T>::Impl::Window {
+  public:
+    explicit Window(const Impl& s) : s_(s) {}
+    Window(const Window&) = delete;
+    Window& operator=(const Window&) = delete;
+    ~Window() {
+        if (!window_) return;
+        const std::lock_guard lock(s_.window_mutex);
+        s_.windows.push_back(std::move(window_));
+    }
+
+    broad_phase::FineWindow<D, T>& on(std::size_t grid) {
+        if (!window_) {
+            const std::lock_guard lock(s_.window_mutex);
+            if (s_.windows.empty()) {
+                s_.windows.reserve(++s_.window_count);  // room to give it back
+                window_ = std::make_unique<broad_phase::FineWindow<D, T>>();
+            } else {
+                window_ = std::move(s_.windows.back());
+                s_.windows.pop_back();
+            }
+        }
+        if (grid_ != grid) {
+            const Grid& g = s_.grids[grid];
+            window_->open(g.shape, s_.partition, g.first_slab, g.size);
+            grid_ = grid;
+        }
+        return *window_;
+    }
+
+  private:
+    const Impl& s_;
+    std::unique_ptr<broad_phase::FineWindow<D, T>> window_;
+    std::size_t grid_ = SIZE_MAX;
+};
+
+template <int D, class T>
+std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>::Impl::jobs(std::size_t pieces) const {
     const std::size_t objects_per_job = std::max(least_job, sorted / jobs_at_least);
     std::vector<Job> all;
-    for (std::size_t g = 0; g < grid_count; ++g) {
-        const auto view = grids[g].view();
-        // Rows of about so many objects.
-        std::size_t row = 0;
-        while (row < view.shape.rows) {
-            const std::size_t first = view.start[row * view.shape.bins()];
-            std::size_t step = 1, end = row + 1;
-            const auto objects_to = [&](std::size_t r) { return view.start[r * view.shape.bins()] - first; };
-            while (end < view.shape.rows && objects_to(end) < objects_per_job) {
-                end = std::min<std::size_t>(view.shape.rows, end + step);
-                step *= 2;
-            }
-            // Gone too far by at most half: go back to the first row that is enough.
-            std::size_t low = row + 1, high = end;
+    // Runs of lines, slabs or rows, of about so many objects; objects_to(i) are those before line i.
+    const auto cut = [&](std::size_t grid, std::size_t lines, std::size_t objects, auto&& objects_to) {
+        for (std::size_t line = 0; line < lines;) {
+            const std::size_t enough = objects_to(line) + objects;
+            std::size_t end = line + 1, step = 1;
+            for (; end < lines && objects_to(end) < enough; step *= 2) end = std::min(lines, end + step);
+            // Gone too far by at most half: go back to the first line that is enough.
+            std::size_t low = line + 1, high = end;
             while (low < high) {
                 const std::size_t middle = (low + high) / 2;
-                if (objects_to(middle) < objects_per_job && middle < view.shape.rows)
+                if (objects_to(middle) < enough && middle < lines)
                     low = middle + 1;
                 else
                     high = middle;
             }
-            all.push_back({g, g, row, low});
-            row = low;
+            all.push_back({grid, grid, line, low});
+            line = low;
         }
-        for (std::size_t h = g + 1; h < grid_count; ++h)
-            for (std::size_t b = 0; b < view.size; b += objects_per_job)
-                all.push_back({g, h, b, std::min(view.size, b + objects_per_job)});
+    };
+    for (std::size_t g = 0; g < grids.size(); ++g) {
+        const Grid& grid = grids[g];
+        if (grid.fine) {
+            std::vector<std::size_t> before(grid.shape.slabs + 1, 0);
+            for (std::size_t s = 0; s < grid.shape.slabs; ++s)
+                before[s + 1] = before[s] + partition.size(grid.first_slab + s);
+            cut(g, grid.shape.slabs, std::max(least_job, grid.size / pieces), [&](std::size_t s) { return before[s]; });
+        } else {
+            const auto columns_of_grid = view(g);
+            cut(g, grid.shape.rows, objects_per_job,
+                [&](std::size_t r) { return columns_of_grid.start[r * grid.shape.bins()]; });
+        }
+        for (std::size_t h = g + 1; h < grids.size(); ++h)
+            for (std::size_t b = 0; b < grid.size; b += objects_per_job)
+                all.push_back({g, h, b, std::min(grid.size, b + objects_per_job)});
     }
     return all;
 }
 
 template <int D, class T>
-void HashGridHierarchy<D, T>::Impl::run(const Job& job, broad_phase::PairBuffer& out) const {
+void HashGridHierarchy<D, T>::Impl::run(const Job& job, Window& window, broad_phase::PairBuffer& out) const {
     const std::size_t before = out.size(), spills = out.spills();
-    if (job.home == job.grid) {
-        const auto view = this->view(job.home);
-        const auto begin = static_cast<std::uint32_t>(job.begin), end = static_cast<std::uint32_t>(job.end);
-        tests += view.fine ? broad_phase::fine_pairs_within(view, begin, end, out)
-                           : broad_phase::pairs_within(view, begin, end, out);
-    } else
-        tests += broad_phase::pairs_between(view(job.home), job.begin, job.end, view(job.grid), true, out);
+    const auto begin = static_cast<std::uint32_t>(job.begin), end = static_cast<std::uint32_t>(job.end);
+    if (job.home != job.grid)
+        tests += broad_phase::pairs_between(view_for_pairs(job.home), job.begin, job.end, view_for_pairs(job.grid),
+                                            true, out);
+    else if (!grids[job.home].fine)
+        tests += broad_phase::pairs_within(view_for_pairs(job.home), begin, end, out);
+    else
+        for (std::uint32_t slab = begin; slab < end; ++slab)
+            tests += broad_phase::fine_pairs_of_slab(window.on(job.home), slab, out);
     const std::size_t from = out.spills() == spills ? before : 0;
     out.set_end(out.data() + from + true_pairs({out.data() + from, out.size() - from}));
 }
@@ -164,14 +213,15 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(broad_phase::PairBuff
             out.add({std::min(a, b), std::max(a, b)});
     };
     std::vector<Pair> found;
+    Window window(own);
     const auto add_own = [&](std::span<const Pair> pairs) {
         for (const Pair& p : pairs) add(slots[p.first], slots[p.second]);
         return std::size_t{0};
     };
-    for (const Job& job : own.jobs()) {
+    for (const Job& job : own.jobs(pieces_in_turn)) {
         {
             broad_phase::PairBuffer buffer(found, 0, broad_phase::spill_to(block, add_own));
-            own.run(job, buffer);
+            own.run(job, window, buffer);
         }
         add_own(found);
     }
@@ -197,9 +247,9 @@ std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const
     const auto wrong = [&](const Pair& p) {
         return s.place[p.first] != Place::sorted || t.place[p.second] != Place::sorted;
     };
-    for (std::size_t g = 0; g < s.grid_count; ++g)
-        for (std::size_t h = 0; h < t.grid_count; ++h) {
-            const auto u = s.view(g), v = t.view(h);
+    for (std::size_t g = 0; g < s.grids.size(); ++g)
+        for (std::size_t h = 0; h < t.grids.size(); ++h) {
+            const auto u = s.view_for_pairs(g), v = t.view_for_pairs(h);
             // The grid with more cells has the smaller boxes or the more of them: those look for the others, unless
             // they are far more.
             const bool forward = u.size < v.size / 8 || (u.shape.cells() >= v.shape.cells() && v.size >= u.size / 8);
@@ -263,9 +313,10 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         {
             Within within(s, limit, dropped);
             broad_phase::PairBuffer buffer(out, 0, broad_phase::spill_to(limit, within));
-            const auto jobs = s.jobs();
+            const auto jobs = s.jobs(pieces_in_turn);
+            typename Impl::Window window(s);
             for (const auto& job : jobs) {
-                s.run(job, buffer);
+                s.run(job, window, buffer);
                 base::check_in(s.options.watch, ++done, jobs.size());
                 // As if the rest were like the first eighth; a wrong guess costs a copy, or room that is never touched.
                 if (done == jobs.size() / 8)
@@ -277,7 +328,8 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         check(out.size() + dropped);
         return;
     }
-    const auto jobs = s.jobs();
+    // The slabs that a piece shares with the next one are sorted twice.
+    const auto jobs = s.jobs(std::size_t{4} * threads);
     std::unique_lock lock(s.scratch_mutex, std::try_to_lock);
     std::vector<std::vector<Pair>> own;
     std::vector<std::vector<Pair>>& parts = lock.owns_lock() ? s.scratch : own;
@@ -291,7 +343,8 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         {
             const Within within(s, limit, dropped);
             broad_phase::PairBuffer buffer(parts[k], 0, broad_phase::spill_to(limit, within));
-            s.run(jobs[k], buffer);
+            typename Impl::Window window(s);
+            s.run(jobs[k], window, buffer);
         }
         counts[k] = parts[k].size() + dropped;
         if ((total += counts[k]) > limit) std::vector<Pair>().swap(parts[k]);
@@ -325,10 +378,11 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
         return std::size_t{0};
     };
     const auto spill = broad_phase::spill_to(block, hand_on);
-    for (const auto& job : s.jobs()) {
+    typename Impl::Window window(s);
+    for (const auto& job : s.jobs(pieces_in_turn)) {
         {
             broad_phase::PairBuffer buffer(chunk, 0, spill);
-            s.run(job, buffer);
+            s.run(job, window, buffer);
         }
         visit(context, chunk);
     }

@@ -27,8 +27,8 @@ void check_ray(const Ray<D, T>& ray) {
 template <int D, class State>
 int piece_count(const State& s, const double (&extent)[D]) {
     double pieces = 1;
-    for (std::size_t g = 0; g < s.grid_count; ++g) {
-        const auto shape = s.grids[g].view().shape;
+    for (const auto& grid : s.grids) {
+        const auto& shape = grid.shape;
         for (int k = 0; k < D; ++k)
             pieces = std::max(pieces, extent[k] * double(shape.axis[k].inverse) / (4.0 * shape.axis[k].reach));
     }
@@ -72,8 +72,8 @@ void HashGridHierarchy<D, T>::find(const Box<D, T>& box, std::vector<std::uint32
         return;
     }
     std::size_t hits = 0;
-    for (std::size_t g = 0; g < s.grid_count; ++g)
-        broad_phase::overlapping(s.grids[g].view(), box, broad_phase::Found::ids, found, hits);
+    for (std::size_t g = 0; g < s.grids.size(); ++g)
+        broad_phase::overlapping(s.view(g), box, broad_phase::Found::ids, found, hits);
     out.assign(found.data(), found.data() + hits);
     s.loose.for_each_overlap(box, [&](std::uint32_t slot) { out.push_back(slot); });
     for (const auto& u : s.unbounded)
@@ -198,8 +198,8 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
     }
     // Boxes around the point, doubling, until nothing outside can be nearer.
     double reach = 0;
-    for (std::size_t g = 0; g < s.grid_count && reach == 0; ++g)
-        if (s.grids[g].size() != 0) reach = 1 / double(s.grids[g].view().shape.axis[D - 1].inverse);
+    for (const auto& grid : s.grids)
+        if (reach == 0 && grid.size != 0) reach = 1 / double(grid.shape.axis[D - 1].inverse);
     if (!(reach > 0)) reach = 1;
     base::Array<std::uint32_t> found;
     for (;; reach *= 2) {
