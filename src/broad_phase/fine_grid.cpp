@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Numbers from 0 to 2^30 as 32-bit integers.
 template <class D, class V>
-HWY_INLINE auto quantised(D d, V t) {
+HWY_INLINE auto quantised(D, V t) {
     const hn::Rebind<std::int32_t, D> d32;
     if constexpr (sizeof(hn::TFromD<D>) == 4)
         return hn::ConvertTo(d32, t);

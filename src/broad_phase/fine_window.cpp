@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace quadrat::broad_phase {
 namespace {
@@ -46,12 +47,9 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
     const std::size_t rows = std::min(shape_.rows_per_slab(), shape_.rows - first_row);
     const std::size_t bins = rows * shape_.bins();
     slab.size = static_cast<std::uint32_t>(n);
-    slab.start.resize_discard(bins + 1);
+    slab.start.resize_discard(bins + 2);
     std::uint32_t* const start = slab.start.data();
-    if (n == 0) {
-        std::fill_n(start, bins + 1, 0u);
-        return;
-    }
+    std::memset(start, 0, (bins + 2) * sizeof(std::uint32_t));
     // Not a power of two apart.
     slab.stride = (n + 127) / 64 * 64 + 32;
     slab.columns.resize_discard(2 * D * slab.stride);
@@ -59,20 +57,14 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
     slab.bin.resize_discard(n + read_ahead);
     slab.from.resize_discard(n);
     records_.resize_discard(n + 8);
-    next_.resize_discard(bins);
-    std::uint32_t* const next = next_.data();
-    std::memset(next, 0, bins * sizeof(std::uint32_t));
+    if (n == 0) return;  // what there is may be read all the same
+    // Counted two places behind, summed up, and raised by one for each record that finds its place, the table ends as
+    // the starts of the bins.
     partition_->for_each_chunk(first_slab_ + number, [&](const Record<D, T>* r, std::uint32_t count) {
-        for (std::uint32_t i = 0; i < count; ++i) ++next[r[i].key];
+        for (std::uint32_t i = 0; i < count; ++i) ++start[r[i].key + 2];
     });
-    std::uint32_t sum = 0;
-    for (std::size_t b = 0; b < bins; ++b) {
-        const std::uint32_t count = next[b];
-        start[b] = next[b] = sum;
-        sum += count;
-    }
-    start[bins] = sum;
-    const FinePlaces places{next, records_.data(), slab.id.data(), slab.bin.data(), slab.from.data()};
+    std::partial_sum(start, start + bins + 2, start);
+    const FinePlaces places{start + 1, records_.data(), slab.id.data(), slab.bin.data(), slab.from.data()};
     partition_->for_each_chunk(first_slab_ + number, [&](const Record<D, T>* r, std::uint32_t count) {
         fine_scatter(fine_, r, count, partition_->place(r), places);
     });
@@ -81,7 +73,7 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
 
 template <int D, class T>
 std::size_t FineWindow<D, T>::bytes() const {
-    std::size_t sum = records_.bytes() + next_.bytes() + ring_.capacity() * sizeof(FineSlab);
+    std::size_t sum = records_.bytes() + ring_.capacity() * sizeof(FineSlab);
     for (const FineSlab& s : ring_)
         sum += s.columns.bytes() + s.id.bytes() + s.bin.bytes() + s.from.bytes() + s.start.bytes();
     return sum;

@@ -66,7 +66,6 @@ class FineWindow {
     std::vector<FineSlab> ring_;
     std::uint32_t sorted_from_ = 0, sorted_to_ = 0;
     base::Array<FineRecord> records_;
-    base::Array<std::uint32_t> next_;
     SlabPrefetcher<D, T> ahead_;
     std::size_t lines_per_row_ = 0;
 };

@@ -7,8 +7,9 @@
 namespace quadrat::broad_phase {
 namespace {
 
-// Records of one slab should fit into the second level cache beside their bin counters.
-constexpr std::size_t records_per_slab = 8192;
+// Records of one slab should fit into the second level cache beside their bin counters; small sets have smaller slabs,
+// so that tasks which share them sort little twice.
+constexpr std::size_t records_per_slab = 8192, least_records_per_slab = 2048, small_slabs = 128;
 constexpr std::size_t max_slabs = 1024;  // the open buffers of the partition stay in the second level cache too
 constexpr double largest_count = 1 << 22;
 
@@ -77,7 +78,9 @@ GridShape<D, T> make_shape(const GridDemand<D, T>& demand, Overflow overflow) {
     }
     shape.rows = static_cast<std::uint32_t>(shape.axis[D - 1].count);
     if constexpr (D == 3) shape.rows *= static_cast<std::uint32_t>(shape.axis[1].count);
-    const std::size_t slabs = std::clamp<std::size_t>(demand.objects / records_per_slab, 1, max_slabs);
+    const std::size_t slabs = std::clamp<std::size_t>(
+        std::max(std::min(demand.objects / least_records_per_slab, small_slabs), demand.objects / records_per_slab), 1,
+        max_slabs);
     while ((shape.rows >> shape.slab_shift) > slabs) ++shape.slab_shift;
     shape.slabs = (shape.rows + shape.rows_per_slab() - 1) >> shape.slab_shift;
     return shape;

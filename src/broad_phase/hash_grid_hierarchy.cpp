@@ -6,6 +6,8 @@
 #include "broad_phase/size_classes.hpp"
 #include "cells/validate.hpp"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
 namespace quadrat {
@@ -88,15 +90,16 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     std::vector<Rest> rest(tasks);
     std::vector<GridShape<D, T>> shapes;
     std::vector<std::uint32_t> first_slab;
+    broad_phase::SlabPartition<D, T>& target = grids.empty() ? partition : spare;
     const auto distribute = [&] {
         first_slab.assign(1, 0);
         for (const auto& shape : shapes) first_slab.push_back(first_slab.back() + shape.slabs);
-        partition.start(tasks, share, std::max(1u, first_slab.back()));
+        target.start(tasks, share, std::max(1u, first_slab.back()));
         base::run_tasks(options.executor, tasks, [&](std::size_t t) {
             Rest& mine = rest[t];
             mine.misfits.clear();
             mine.unbounded.clear();
-            auto& lists = partition.task(t);
+            auto& lists = target.task(t);
             const bool holes = live != n;
             const std::size_t end = std::min(n, (t + 1) * share);
             broad_phase::BlockCells cells;
@@ -104,6 +107,9 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
             for (std::size_t first = t * share; first < end; first += broad_phase::cell_block) {
                 const std::size_t count = std::min(end - first, broad_phase::cell_block);
                 const BoxT* block = boxes.data() + first;
+                // The many lists that are written to keep the processor from seeing that boxes are read in sequence.
+                for (std::size_t line = 0; line < broad_phase::cell_block * sizeof(BoxT); line += 64)
+                    hwy::Prefetch(reinterpret_cast<const char*>(block + 2 * broad_phase::cell_block) + line);
                 if (count < broad_phase::cell_block) {
                     std::copy_n(block, count, tail.begin());
                     std::fill(tail.begin() + static_cast<std::ptrdiff_t>(count), tail.end(), BoxT{});
@@ -126,12 +132,12 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
                         }
                     }
                 };
-                if (partition.streamed())
-                    add_all([&](const auto&... record) { partition.add_streamed(lists, record...); });
+                if (target.streamed())
+                    add_all([&](const auto&... record) { target.add_streamed(lists, record...); });
                 else
-                    add_all([&](const auto&... record) { partition.add(lists, record...); });
+                    add_all([&](const auto&... record) { target.add(lists, record...); });
             }
-            partition.finish(lists);
+            target.finish(lists);
         });
     };
     const auto misfits = [&] {
@@ -154,6 +160,7 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     }
 
     // Nothing below throws but for want of memory.
+    if (&target == &spare) std::swap(partition, spare);
     filters.resize(filters.empty() ? 0 : slot_count, {Filter{}.group, Filter{}.mask});
     grids_filtered = !filters.empty();
     grids.clear();
@@ -300,6 +307,8 @@ void HashGridHierarchy<D, T>::Impl::maybe_shrink() {
         const Gathered all = gather(alive);
         columns.clear();
         partition = {};
+        spare = {};
+        grids.clear();
         reload(all);
     }
 }
@@ -579,8 +588,8 @@ BroadPhaseStats HashGridHierarchy<D, T>::stats() const {
 
 template <int D, class T>
 std::size_t HashGridHierarchy<D, T>::Impl::bytes() const {
-    std::size_t sum = partition.bytes() + loose.bytes() + held(generation) + held(place) + held(free_slots) +
-                      held(filters) + held(spheres) + held(grids) + held(unbounded) +
+    std::size_t sum = partition.bytes() + spare.bytes() + loose.bytes() + held(generation) + held(place) +
+                      held(free_slots) + held(filters) + held(spheres) + held(grids) + held(unbounded) +
                       unbounded_at.size() * (sizeof(*unbounded_at.begin()) + 2 * sizeof(void*)) +
                       unbounded_at.bucket_count() * sizeof(void*) + sizeof(*this);
     {

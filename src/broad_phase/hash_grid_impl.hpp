@@ -54,7 +54,9 @@ struct HashGridHierarchy<D, T>::Impl {
     std::size_t sorted = 0;       // records in the grids
     std::size_t stale = 0;        // of them, records that no longer count
     bool grids_filtered = false;  // the records carry the filters of their slots as they are now
-    broad_phase::SlabPartition<D, T> partition;
+    // What the grids are made of, and where the next update puts its boxes, so that bad ones leave everything as it
+    // was.
+    broad_phase::SlabPartition<D, T> partition, spare;
 
     // The grids as sorted arrays, made by the bulk update if they are needed for pairs or were looked at since the one
     // before it, otherwise when somebody looks at them.

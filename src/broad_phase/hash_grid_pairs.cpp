@@ -329,7 +329,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
         return;
     }
     // The slabs that a piece shares with the next one are sorted twice.
-    const auto jobs = s.jobs(std::size_t{4} * threads);
+    const auto jobs = s.jobs(std::size_t{3} * threads);
     std::unique_lock lock(s.scratch_mutex, std::try_to_lock);
     std::vector<std::vector<Pair>> own;
     std::vector<std::vector<Pair>>& parts = lock.owns_lock() ? s.scratch : own;

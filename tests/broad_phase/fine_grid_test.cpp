@@ -57,27 +57,39 @@ TYPED_TEST(FineCoordinates, AreMonotoneAndTheSameOnEveryTarget) {
     std::vector<T> x(1003);
     for (T& v : x) v = static_cast<T>(random.uniform(-10, 50));
     std::sort(x.begin(), x.end());
-    const T *lo[D], *hi[D];
-    for (int k = 0; k < D; ++k) lo[k] = hi[k] = x.data();
+    std::vector<broad_phase::Record<D, T>> records(x.size() + 1);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        for (int k = 0; k < D; ++k) records[i].box.lo[k] = records[i].box.hi[k] = x[i];
+        records[i].id = static_cast<std::uint32_t>(7 * i);
+        records[i].key = i < 500 ? 1 : 0;  // the first five hundred go behind the others
+    }
+    const auto n = static_cast<std::uint32_t>(x.size());
+    constexpr std::size_t stride = 1100;
     base::for_each_simd_target([&] {
-        std::vector<std::uint16_t> columns[2 * D];
-        std::uint16_t* to[2 * D];
-        for (int c = 0; c < 2 * D; ++c) {
-            columns[c].assign(x.size() + 1, 4711);
-            to[c] = columns[c].data();
-        }
-        broad_phase::fine_columns<D, T>(fine, lo, hi, x.size(), to);
-        for (int k = 0; k < D; ++k) {
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                ASSERT_EQ(columns[2 * k][i], fine.axis[k](x[i]));
-                ASSERT_EQ(columns[2 * k + 1][i], static_cast<std::uint16_t>(-fine.axis[k](x[i])));
+        std::vector<broad_phase::FineRecord> fine_records(n + 8);
+        std::vector<std::uint32_t> next{0, n - 500}, id(n), bin(n), from(n);
+        broad_phase::fine_scatter<D, T>(fine, records.data(), n, 3,
+                                        {next.data(), fine_records.data(), id.data(), bin.data(), from.data()});
+        EXPECT_EQ(next, (std::vector<std::uint32_t>{n - 500, n}));
+        std::vector<std::uint16_t> columns(2 * D * stride, 4711);
+        broad_phase::fine_columns(fine_records.data(), n, 2 * D, columns.data(), stride);
+        for (std::uint32_t at = 0; at < n; ++at) {
+            const std::uint32_t i = at < n - 500 ? at + 500 : at - (n - 500);
+            ASSERT_EQ(id[at], 7 * i);
+            ASSERT_EQ(bin[at], i < 500 ? 1u : 0u);
+            ASSERT_EQ(from[at], i + 3);
+            for (int k = 0; k < D; ++k) {
+                const auto lo = columns[static_cast<std::size_t>(k) * stride + at];
+                ASSERT_EQ(lo, fine.axis[k](x[i]));
+                ASSERT_EQ(columns[static_cast<std::size_t>(k + D) * stride + at], static_cast<std::uint16_t>(-lo));
                 // Near each other, as differences modulo 2^16 are used.
-                if (i > 0 && x[i] - x[i - 1] < 1) {
-                    ASSERT_GE(static_cast<std::int16_t>(columns[2 * k][i] - columns[2 * k][i - 1]), 0);
+                if (at > 0 && i > 0 && x[i] >= x[i - 1] && x[i] - x[i - 1] < 1 && i != 500) {
+                    const auto before = columns[static_cast<std::size_t>(k) * stride + at - 1];
+                    ASSERT_GE(static_cast<std::int16_t>(lo - before), 0);
                 }
             }
-            EXPECT_EQ(columns[2 * k][x.size()], 4711) << "wrote too far";
         }
+        EXPECT_EQ(columns[n + 7], 4711) << "wrote too far";
     });
 }
 
