@@ -168,7 +168,10 @@ float hydrostatic(const State& s, std::size_t i) {
 
 }  // namespace
 
-Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<Wrench>& on_bodies) {
+Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<Wrench>& on_bodies, float weighed) {
+    const auto react = [&](const auto& on, const Vec3f& force, const auto&... where) {
+        s.solids.react(on, where..., {{weighed * force[0], weighed * force[1], weighed * force[2]}}, on_bodies);
+    };
     const Particles& p = s.p;
     const PhaseData& own = s.phases[p.phase[i]];
     const bool paper = s.scene.kernel == KernelKind::paper;
@@ -190,7 +193,7 @@ Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<
                 part[a] = -(push * alone.gradient[a] +
                             weight * (static_cast<float>(s.scene.gravity[a]) * alone.inside - alone.across[a])) *
                           rest;
-            s.solids.react(f, p.x[i], part, on_bodies);
+            react(f, part, p.x[i]);
         }
     }
     const float dims = static_cast<float>(2 * (s.dimension + 2));
@@ -210,7 +213,7 @@ Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<
         const float along = (-push - weight * below + vi * friction / (r * r + 0.01f * half * half)) * b.volume * slope;
         Vec3f f;
         for (int a = 0; a < 3; ++a) f[a] = along * d[a], force[a] += f[a];
-        s.solids.react(b, f, on_bodies);
+        react(b, f);
     }
     return force;
 }
@@ -243,7 +246,8 @@ void forces(State& s, bool pressure, const std::uint8_t* active) {
                     for (int a = 0; a < 3; ++a) s.p.a[i][a] -= pull * s.p.x[i][a];
         });
     }
-    for (const std::vector<Wrench>& r : reaction) s.solids.add_forces(r);
+    if (!active)
+        for (const std::vector<Wrench>& r : reaction) s.solids.add_forces(r);
 }
 
 }  // namespace quadrat::simulation

@@ -2,7 +2,9 @@
 // positions drift along their half-step velocities; a particle whose step ends gets its force there and its next
 // velocity by the form of eq. 13 that fits eq. 11 (integrate.cpp). Time inside a frame counts in whole units of frame /
 // 2^20, and a step begins only at a multiple of its own length, so every particle is back in step when the frame ends.
+// Bodies get what acts on a particle in reverse, in the same blow: its force times half of both its steps.
 #include "base/parallel.hpp"
+#include "simulation/boundary.hpp"
 #include "simulation/integrate.hpp"
 #include "simulation/state.hpp"
 
@@ -22,6 +24,8 @@ void per_particle_frame(State& s, double end) {
         search(s);
         densities(s);
         forces(s, true, active.data());
+        std::vector<std::vector<Wrench>> blows(base::chunk_count(n, grain),
+                                               std::vector<Wrench>(s.solids.dynamic_count()));
         const std::uint32_t then = base::parallel_reduce(
             s.executor, n, grain, units,
             [&](std::size_t begin, std::size_t finish) {
@@ -33,7 +37,10 @@ void per_particle_frame(State& s, double end) {
                         while (level < finest && (std::ldexp(frame, -level) > limit || now % (units >> level) != 0))
                             ++level;
                         const auto dt = static_cast<float>(std::ldexp(frame, -level));
-                        for (int k = 0; k < 3; ++k) s.p.v[i][k] += 0.5f * (s.p.dt[i] + dt) * s.p.a[i][k];
+                        const float acts = 0.5f * (s.p.dt[i] + dt);
+                        if (s.solids.dynamic_count() != 0)
+                            static_cast<void>(boundary_forces(s, i, true, blows[begin / grain], acts));
+                        for (int k = 0; k < 3; ++k) s.p.v[i][k] += acts * s.p.a[i][k];
                         s.p.dt[i] = dt;
                         s.p.level[i] = static_cast<std::uint8_t>(level);
                         next[i] = now + (units >> level);
@@ -44,7 +51,12 @@ void per_particle_frame(State& s, double end) {
             },
             [](std::uint32_t a, std::uint32_t b) { return std::min(a, b); });
         const double dt = std::ldexp(frame, -finest) * static_cast<double>(then - now);
-        s.solids.accelerate(dt, vector(s.scene.gravity));
+        const double acts = 0.5 * (s.last_step + dt);
+        for (std::vector<Wrench>& blow : blows) {
+            for (Wrench& w : blow) w.force /= acts, w.torque /= acts;
+            s.solids.add_forces(blow);
+        }
+        s.solids.accelerate(acts, vector(s.scene.gravity));
         drift_particles(s, dt);
         collide(s, dt);
         now = then;
