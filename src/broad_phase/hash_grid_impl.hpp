@@ -181,16 +181,15 @@ struct HashGridHierarchy<D, T>::Impl {
         return box;
     }
 
-    /// Calls visit(slot, box) for every object of the sorted grids.
+    /// Calls visit(slot, box) for every object of the sorted grids, slab by slab.
     template <class Visit>
     void for_each_sorted(Visit&& visit) const {
-        for (std::size_t g = 0; g < grids.size(); ++g) {
-            const auto view = this->view(g);
-            for (std::size_t i = 0; i < view.size; ++i) {
-                const auto slot = static_cast<std::uint32_t>(view.id[i]);
-                if (stale == 0 || place[slot] == Place::sorted) visit(slot, box_at(view, i));
-            }
-        }
+        for (const Grid& grid : grids)
+            for (std::size_t slab = grid.first_slab; slab < grid.first_slab + grid.shape.slabs; ++slab)
+                partition.for_each_chunk(slab, [&](const broad_phase::Record<D, T>* records, std::uint32_t n) {
+                    for (std::uint32_t i = 0; i < n; ++i)
+                        if (stale == 0 || place[records[i].id] == Place::sorted) visit(records[i].id, records[i].box);
+                });
     }
 
     [[nodiscard]] static bool reaches(const Unbounded& object, const BoxT& box) {
