@@ -65,7 +65,7 @@ void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::u
 void FineColumns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride) {
 #if HWY_TARGET == HWY_SCALAR
     for (std::size_t c = 0; c < columns; ++c)
-        for (std::size_t i = 0; i < n; ++i) to[c * stride + i] = records[i].part[c];
+        for (std::size_t i = 0; i < n; ++i) to[c * stride + i] = static_cast<std::uint16_t>(records[i].part[c] - 1);
 #else
     const hn::FixedTag<std::uint16_t, 8> d16;
     const hn::FixedTag<std::uint32_t, 4> d32;
@@ -77,7 +77,7 @@ void FineColumns(const FineRecord* records, std::size_t n, std::size_t columns, 
         const auto upper = [&](auto d, auto a, auto b)
                                HWY_ATTR { return hn::InterleaveUpper(d, hn::BitCast(d, a), hn::BitCast(d, b)); };
         const auto put = [&](std::size_t c, auto v) HWY_ATTR {
-            if (c < columns) hn::StoreU(hn::BitCast(d16, v), d16, to + c * stride + i);
+            if (c < columns) hn::StoreU(hn::Sub(hn::BitCast(d16, v), hn::Set(d16, 1)), d16, to + c * stride + i);
         };
         // Words of rows 0 1, 2 3, 4 5, 6 7 beside each other, columns 0 to 3 and 4 to 7 apart.
         const auto a = row(0), b = row(1), c = row(2), e = row(3), f = row(4), g = row(5), h = row(6), j = row(7);

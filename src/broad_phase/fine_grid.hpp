@@ -58,7 +58,8 @@ template <int D, class T>
 void fine_scatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from,
                   const FinePlaces& to);
 
-/// Takes n records apart into 2 D columns, `stride` apart. Writes up to seven elements behind the last one of a column.
+/// Takes n records apart into columns, `stride` apart, of numbers less one: a sum of a record's and a column's part is
+/// then negative where corners coincide. Writes up to seven elements behind the last one of a column.
 void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride);
 
 }  // namespace quadrat::broad_phase

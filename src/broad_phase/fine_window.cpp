@@ -1,6 +1,7 @@
 #include "broad_phase/fine_window.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -21,8 +22,9 @@ void FineWindow<D, T>::open(const GridShape<D, T>& shape, const SlabPartition<D,
     objects_ = objects;
     // The last row of the half stencil is one layer and one row ahead (half_stencil.hpp).
     const std::uint32_t reach = 1 + (D == 3 ? static_cast<std::uint32_t>(shape.axis[1].count) : 0);
-    const std::uint32_t slabs = 1 + (reach + shape.rows_per_slab() - 1) / shape.rows_per_slab();
-    ring_.resize(std::min(slabs, shape.slabs));
+    reach_ = std::min(shape.slabs, 1 + (reach + shape.rows_per_slab() - 1) / shape.rows_per_slab());
+    ring_.resize(std::bit_ceil(reach_));
+    ring_mask_ = ring_.size() - 1;
     sorted_from_ = sorted_to_ = 0;
     ahead_.stop();
 }
@@ -31,7 +33,7 @@ template <int D, class T>
 void FineWindow<D, T>::move_to(std::uint32_t slab) {
     if (slab < sorted_from_ || slab > sorted_to_) sorted_to_ = slab;
     sorted_from_ = slab;
-    const std::uint32_t end = std::min(shape_.slabs, slab + static_cast<std::uint32_t>(ring_.size()));
+    const std::uint32_t end = std::min(shape_.slabs, slab + reach_);
     for (; sorted_to_ < end; ++sorted_to_) sort(sorted_to_);
     if (!partition_->streamed() || sorted_to_ == shape_.slabs) return;
     ahead_.start(*partition_, first_slab_ + sorted_to_);
@@ -41,7 +43,7 @@ void FineWindow<D, T>::move_to(std::uint32_t slab) {
 
 template <int D, class T>
 void FineWindow<D, T>::sort(std::uint32_t number) {
-    FineSlab& slab = ring_[number % ring_.size()];
+    FineSlab& slab = ring_[number & ring_mask_];
     const std::size_t n = partition_->size(first_slab_ + number);
     const std::uint32_t first_row = number << shape_.slab_shift;
     const std::size_t rows = std::min(shape_.rows_per_slab(), shape_.rows - first_row);
@@ -56,7 +58,7 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
     slab.id.resize_discard(n + read_ahead);
     slab.bin.resize_discard(n + read_ahead);
     slab.from.resize_discard(n);
-    records_.resize_discard(n + 8);
+    slab.record.resize_discard(n + 8);
     if (n == 0) return;  // what there is may be read all the same
     // Counted two places behind, summed up, and raised by one for each record that finds its place, the table ends as
     // the starts of the bins.
@@ -64,18 +66,18 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
         for (std::uint32_t i = 0; i < count; ++i) ++start[r[i].key + 2];
     });
     std::partial_sum(start, start + bins + 2, start);
-    const FinePlaces places{start + 1, records_.data(), slab.id.data(), slab.bin.data(), slab.from.data()};
+    const FinePlaces places{start + 1, slab.record.data(), slab.id.data(), slab.bin.data(), slab.from.data()};
     partition_->for_each_chunk(first_slab_ + number, [&](const Record<D, T>* r, std::uint32_t count) {
         fine_scatter(fine_, r, count, partition_->place(r), places);
     });
-    fine_columns(records_.data(), n, 2 * D, slab.columns.data(), slab.stride);
+    fine_columns(slab.record.data(), n, 2 * D, slab.columns.data(), slab.stride);
 }
 
 template <int D, class T>
 std::size_t FineWindow<D, T>::bytes() const {
-    std::size_t sum = records_.bytes() + ring_.capacity() * sizeof(FineSlab);
+    std::size_t sum = ring_.capacity() * sizeof(FineSlab);
     for (const FineSlab& s : ring_)
-        sum += s.columns.bytes() + s.id.bytes() + s.bin.bytes() + s.from.bytes() + s.start.bytes();
+        sum += s.record.bytes() + s.columns.bytes() + s.id.bytes() + s.bin.bytes() + s.from.bytes() + s.start.bytes();
     return sum;
 }
 

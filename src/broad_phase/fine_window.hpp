@@ -14,7 +14,9 @@ namespace quadrat::broad_phase {
 
 /// The boxes of one slab in the order of their bins.
 struct FineSlab {
-    base::Array<std::uint16_t> columns;  ///< as in FineRecord, `stride` apart; whole vectors may be read behind the end
+    base::Array<FineRecord> record;
+    base::Array<std::uint16_t>
+        columns;  ///< the same, `stride` apart and one less; whole vectors may be read behind the end
     std::size_t stride = 0;
     base::Array<std::uint32_t> id;
     base::Array<std::uint32_t> bin;    ///< of the lower corner, within the slab
@@ -44,7 +46,7 @@ class FineWindow {
     [[nodiscard]] std::size_t objects() const { return objects_; }
     /// Of the slab moved to, and of the rows that follow it in the half stencil.
     [[nodiscard]] FineRow row(std::uint32_t row) const {
-        const FineSlab& slab = ring_[(row >> shape_.slab_shift) % ring_.size()];
+        const FineSlab& slab = ring_[(row >> shape_.slab_shift) & ring_mask_];
         return {&slab, slab.start.data() + std::size_t{row & (shape_.rows_per_slab() - 1)} * shape_.bins()};
     }
     [[nodiscard]] const Box<D, T>& box(const FineSlab& slab, std::size_t i) const {
@@ -63,9 +65,10 @@ class FineWindow {
     const SlabPartition<D, T>* partition_ = nullptr;
     std::size_t first_slab_ = 0;
     std::size_t objects_ = 0;
-    std::vector<FineSlab> ring_;
+    std::vector<FineSlab> ring_;  // a power of two of them
+    std::size_t ring_mask_ = 0;
+    std::uint32_t reach_ = 1;  // slabs that are sorted at the same time
     std::uint32_t sorted_from_ = 0, sorted_to_ = 0;
-    base::Array<FineRecord> records_;
     SlabPrefetcher<D, T> ahead_;
     std::size_t lines_per_row_ = 0;
 };

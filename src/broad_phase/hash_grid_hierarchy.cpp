@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t least_sample = 1024, largest_sample = 8192;  // boxes, of which classes are chosen
 constexpr std::size_t parallel_above = 16384;
 constexpr std::size_t loose_allowance = 1024;
+constexpr std::size_t kept_in_cache = std::size_t{6} << 20;  // bytes of records
 
 template <int D, class T>
 Box<D, T> box_of(const Sphere<D, T>& sphere) {
@@ -90,21 +91,22 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     std::vector<Rest> rest(tasks);
     std::vector<GridShape<D, T>> shapes;
     std::vector<std::uint32_t> first_slab;
-    broad_phase::SlabPartition<D, T>& target = grids.empty() ? partition : spare;
+    // Bad boxes must leave everything as it was. A large set is put beside the old one; a small set is checked before
+    // the first box is put away, since memory that is used in every step stays in the cache.
+    const std::size_t blocks_per_task = (share + broad_phase::cell_block - 1) / broad_phase::cell_block;
+    const bool checked_first = !grids.empty() && n * sizeof(broad_phase::Record<D, T>) <= kept_in_cache;
+    broad_phase::SlabPartition<D, T>& target = grids.empty() || checked_first ? partition : spare;
+    if (checked_first) block_cells.resize_discard(tasks * blocks_per_task);
     const auto distribute = [&] {
         first_slab.assign(1, 0);
         for (const auto& shape : shapes) first_slab.push_back(first_slab.back() + shape.slabs);
-        target.start(tasks, share, std::max(1u, first_slab.back()));
-        base::run_tasks(options.executor, tasks, [&](std::size_t t) {
-            Rest& mine = rest[t];
-            mine.misfits.clear();
-            mine.unbounded.clear();
-            auto& lists = target.task(t);
-            const bool holes = live != n;
+        const bool holes = live != n;
+        // Calls visit(boxes, first, count, block) for the blocks of a task.
+        const auto for_each_block = [&](std::size_t t, auto&& visit) {
             const std::size_t end = std::min(n, (t + 1) * share);
-            broad_phase::BlockCells cells;
             std::array<BoxT, broad_phase::cell_block> tail;
-            for (std::size_t first = t * share; first < end; first += broad_phase::cell_block) {
+            std::size_t number = t * blocks_per_task;
+            for (std::size_t first = t * share; first < end; first += broad_phase::cell_block, ++number) {
                 const std::size_t count = std::min(end - first, broad_phase::cell_block);
                 const BoxT* block = boxes.data() + first;
                 // The many lists that are written to keep the processor from seeing that boxes are read in sequence.
@@ -115,28 +117,50 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
                     std::fill(tail.begin() + static_cast<std::ptrdiff_t>(count), tail.end(), BoxT{});
                     block = tail.data();
                 }
-                std::fill_n(cells.slab, broad_phase::cell_block, broad_phase::no_slab);
-                for (std::size_t c = 0; c < shapes.size(); ++c)
-                    if (broad_phase::assign_cells(shapes[c], first_slab[c], block, cells) == 0) break;
+                visit(block, first, count, number);
+            }
+        };
+        const auto assign = [&](const BoxT* block, std::size_t first, std::size_t count, broad_phase::BlockCells& to) {
+            std::fill_n(to.slab, broad_phase::cell_block, broad_phase::no_slab);
+            for (std::size_t c = 0; c < shapes.size(); ++c)
+                if (broad_phase::assign_cells(shapes[c], first_slab[c], block, to) == 0) return;
+            for (std::size_t k = 0; k < count; ++k)
+                if (to.slab[k] == broad_phase::no_slab && !(holes && is_free(first + k)))
+                    quadrat::cells::check_box(block[k], first + k);
+        };
+        if (checked_first)
+            base::run_tasks(options.executor, tasks, [&](std::size_t t) {
+                for_each_block(t, [&](const BoxT* block, std::size_t first, std::size_t count, std::size_t number) {
+                    assign(block, first, count, block_cells[number]);
+                });
+            });
+        target.start(tasks, share, std::max(1u, first_slab.back()));
+        base::run_tasks(options.executor, tasks, [&](std::size_t t) {
+            Rest& mine = rest[t];
+            mine.misfits.clear();
+            mine.unbounded.clear();
+            auto& lists = target.task(t);
+            broad_phase::BlockCells own;
+            for_each_block(t, [&](const BoxT* block, std::size_t first, std::size_t count, std::size_t number) {
+                if (!checked_first) assign(block, first, count, own);
+                const broad_phase::BlockCells& cells = checked_first ? block_cells[number] : own;
                 const auto add_all = [&](auto&& add) {
                     for (std::size_t k = 0; k < count; ++k) {
                         const std::size_t i = first + k;
                         if (holes && is_free(i)) continue;
-                        if (cells.slab[k] != broad_phase::no_slab) [[likely]] {
+                        if (cells.slab[k] != broad_phase::no_slab) [[likely]]
                             add(cells.slab[k], block[k], slot_of(i), cells.key[k]);
-                        } else if (broad_phase::regular(block[k])) {
+                        else if (broad_phase::regular(block[k]))
                             mine.misfits.push_back(static_cast<std::uint32_t>(i));
-                        } else {
-                            quadrat::cells::check_box(block[k], i);
+                        else
                             mine.unbounded.push_back(static_cast<std::uint32_t>(i));
-                        }
                     }
                 };
                 if (target.streamed())
                     add_all([&](const auto&... record) { target.add_streamed(lists, record...); });
                 else
                     add_all([&](const auto&... record) { target.add(lists, record...); });
-            }
+            });
             target.finish(lists);
         });
     };
@@ -588,8 +612,8 @@ BroadPhaseStats HashGridHierarchy<D, T>::stats() const {
 
 template <int D, class T>
 std::size_t HashGridHierarchy<D, T>::Impl::bytes() const {
-    std::size_t sum = partition.bytes() + spare.bytes() + loose.bytes() + held(generation) + held(place) +
-                      held(free_slots) + held(filters) + held(spheres) + held(grids) + held(unbounded) +
+    std::size_t sum = partition.bytes() + spare.bytes() + block_cells.bytes() + loose.bytes() + held(generation) +
+                      held(place) + held(free_slots) + held(filters) + held(spheres) + held(grids) + held(unbounded) +
                       unbounded_at.size() * (sizeof(*unbounded_at.begin()) + 2 * sizeof(void*)) +
                       unbounded_at.bucket_count() * sizeof(void*) + sizeof(*this);
     {

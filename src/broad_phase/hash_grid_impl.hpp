@@ -57,6 +57,7 @@ struct HashGridHierarchy<D, T>::Impl {
     // What the grids are made of, and where the next update puts its boxes, so that bad ones leave everything as it
     // was.
     broad_phase::SlabPartition<D, T> partition, spare;
+    base::Array<broad_phase::BlockCells> block_cells;
 
     // The grids as sorted arrays, made by the bulk update if they are needed for pairs or were looked at since the one
     // before it, otherwise when somebody looks at them.

@@ -2,6 +2,8 @@
 // hwy/highway.h and before HWY_BEFORE_NAMESPACE.
 #include "broad_phase/pair_kernel.hpp"
 
+#include <bit>
+
 #if defined(QUADRAT_BROAD_PHASE_PAIR_OUTPUT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef QUADRAT_BROAD_PHASE_PAIR_OUTPUT_INL
 #undef QUADRAT_BROAD_PHASE_PAIR_OUTPUT_INL
@@ -13,25 +15,24 @@ HWY_BEFORE_NAMESPACE();
 namespace quadrat::broad_phase::HWY_NAMESPACE {
 
 /// Writes a pair of `home` and each id whose bit is set. About two hits per home are common, more than four are rare:
-/// four are written without a branch. An empty mask reads slot 63, which is scratch.
+/// four are written without a branch. Where there are fewer, ids[64] is read, which is scratch.
 template <class Id>
 HWY_INLINE Pair* write_hits(Pair* end, std::uint32_t home, std::uint64_t hits, const Id* ids) {
     const auto put = [&](Pair* p, std::uint64_t bits) {
         p->first = home;
-        p->second = static_cast<std::uint32_t>(ids[hwy::Num0BitsBelowLS1Bit_Nonzero64(bits)]);
+        p->second = static_cast<std::uint32_t>(ids[std::countr_zero(bits)]);
     };
-    constexpr std::uint64_t guard = std::uint64_t{1} << 63;
-    const auto count = static_cast<std::uint32_t>(hwy::PopCount(hits));
-    put(end, hits | guard);
+    Pair* const next = end + hwy::PopCount(hits);
+    put(end, hits);
     hits &= hits - 1;
-    put(end + 1, hits | guard);
+    put(end + 1, hits);
     hits &= hits - 1;
-    put(end + 2, hits | guard);
+    put(end + 2, hits);
     hits &= hits - 1;
-    put(end + 3, hits | guard);
+    put(end + 3, hits);
     hits &= hits - 1;
     for (Pair* p = end + 4; hits != 0; hits &= hits - 1) put(p++, hits);
-    return end + count;
+    return next;
 }
 
 /// Puts the smaller id first in the pairs [from, end of out), many pairs after they were written: ids are in no order,

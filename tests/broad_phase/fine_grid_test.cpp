@@ -80,8 +80,8 @@ TYPED_TEST(FineCoordinates, AreMonotoneAndTheSameOnEveryTarget) {
             ASSERT_EQ(from[at], i + 3);
             for (int k = 0; k < D; ++k) {
                 const auto lo = columns[static_cast<std::size_t>(k) * stride + at];
-                ASSERT_EQ(lo, fine.axis[k](x[i]));
-                ASSERT_EQ(columns[static_cast<std::size_t>(k + D) * stride + at], static_cast<std::uint16_t>(-lo));
+                ASSERT_EQ(lo, static_cast<std::uint16_t>(fine.axis[k](x[i]) - 1));
+                ASSERT_EQ(columns[static_cast<std::size_t>(k + D) * stride + at], static_cast<std::uint16_t>(-lo - 2));
                 // Near each other, as differences modulo 2^16 are used.
                 if (at > 0 && i > 0 && x[i] >= x[i - 1] && x[i] - x[i - 1] < 1 && i != 500) {
                     const auto before = columns[static_cast<std::size_t>(k) * stride + at - 1];
