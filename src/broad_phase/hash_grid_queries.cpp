@@ -17,8 +17,8 @@ constexpr int max_pieces = 256;
 
 template <int D, class T>
 void check_ray(const Ray<D, T>& ray) {
-    cells::check_points<D, T>(std::span(&ray.origin, 1));
-    cells::check_points<D, T>(std::span(&ray.direction, 1));
+    cells::check_point(ray.origin);
+    cells::check_point(ray.direction);
     if (!(ray.length >= 0)) throw Error(ErrorKind::bad_value, "must not be negative", {.field = "length"});
 }
 
@@ -82,13 +82,13 @@ void HashGridHierarchy<D, T>::find(const Box<D, T>& box, std::vector<std::uint32
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const {
-    cells::check_points<D, T>(std::span(&point, 1));
+    cells::check_point(point);
     find(Box<D, T>{point, point}, out);
 }
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::uint32_t>& out) const {
-    cells::check_points<D, T>(std::span(&sphere.center, 1));
+    cells::check_point(sphere.center);
     if (!(sphere.radius >= 0)) throw Error(ErrorKind::bad_value, "must not be negative", {.field = "radius"});
     out.clear();
     Box<D, T> box;
@@ -114,8 +114,8 @@ void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::
 // The predicate is that of the other structures: the end points count as they were given, never as a + (b - a).
 template <int D, class T>
 void HashGridHierarchy<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
-    cells::check_points<D, T>(std::span(&segment.a, 1));
-    cells::check_points<D, T>(std::span(&segment.b, 1));
+    cells::check_point(segment.a);
+    cells::check_point(segment.b);
     const Impl& s = *impl_;
     out.clear();
     double extent[D];
@@ -182,7 +182,7 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::cl
 
 template <int D, class T>
 std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::nearest(const Vec<D, T>& point) const {
-    cells::check_points<D, T>(std::span(&point, 1));
+    cells::check_point(point);
     const Impl& s = *impl_;
     std::optional<std::uint32_t> best;
     broad_phase::Away least;

@@ -103,7 +103,10 @@ void MultilevelHash<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>
 }
 template <int D, class T>
 void MultilevelHash<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
-    find(cells::bounds(segment), out);
+    cells::check_point(segment.a);
+    cells::check_point(segment.b);
+    out.clear();
+    impl_->boxes.find(cells::bounds(segment), out);
     const auto boxes = impl_->boxes.boxes();
     out.erase(std::remove_if(out.begin(), out.end(), [&](std::uint32_t o) { return !cells::meets(segment, boxes[o]); }),
               out.end());

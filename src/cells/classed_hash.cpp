@@ -53,6 +53,7 @@ struct ClassedHash<D, T>::Visit {
     std::uint32_t self;  // partners: only smaller ids at last_level; otherwise all ones
     std::vector<std::uint32_t>& found;
     std::uint64_t tests = 0;
+    std::vector<const CellSlot*> seen{};  // shared slots that were looked at
 };
 
 template <int D, class T>
@@ -107,15 +108,11 @@ template <int D, class T>
 std::uint32_t ClassedHash<D, T>::append(std::span<const Box<D, T>> boxes) {
     check_boxes(boxes, options_.executor);
     if (boxes.empty() && slots() != 0) return static_cast<std::uint32_t>(slots());
-    std::size_t before = slots();
-    while (before != 0 && gone(static_cast<std::uint32_t>(before - 1))) --before;
+    const std::size_t all = slots();
+    trim();
+    const std::size_t before = slots();
+    const bool again = before != all;
     check_count(before + boxes.size());
-    const bool again = before != slots();  // free slots at the end are taken again, as newer generations
-    if (again) {
-        boxes_.resize(before);
-        state_.resize(before);
-        std::erase_if(free_, [&](std::uint32_t slot) { return slot >= before; });
-    }
     boxes_.insert(boxes_.end(), boxes.begin(), boxes.end());
     if (!state_.empty()) state_.resize(slots(), State::built);
     if (again || !generation_.empty() || (before != 0 && !boxes.empty())) {
@@ -125,6 +122,17 @@ std::uint32_t ClassedHash<D, T>::append(std::span<const Box<D, T>> boxes) {
     }
     assemble();
     return static_cast<std::uint32_t>(before);
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::trim() {
+    std::size_t used = slots();
+    while (used != 0 && gone(static_cast<std::uint32_t>(used - 1))) --used;
+    if (used == slots()) return;
+    boxes_.resize(used);
+    state_.resize(used);
+    std::erase_if(free_, [&](std::uint32_t slot) { return slot >= used; });
+    if (generation_.empty()) generation_.push_back(first_generation_);  // those who take these slots have their own
 }
 
 /// Everything but the boxes, from the boxes.
@@ -149,7 +157,7 @@ void ClassedHash<D, T>::assemble() {
     level_.assign(n, 0);
     oversize_.clear();
     const int fixed_levels = scheme_ == Scheme::uniform ? 1 : options_.levels;
-    bool used[63] = {};
+    std::size_t used[63] = {};  // objects of each class
     for (int round = 0;; ++round) {
         base::parallel_for(options_.executor, n, 1 << 14, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
@@ -179,12 +187,12 @@ void ClassedHash<D, T>::assemble() {
             level_[i] = no_level;
             oversize_.push_back(i);
         } else {
-            used[k] = true;
+            ++used[k];
         }
     }
     classes_.clear();
     for (int k = 62; k >= 0; --k)
-        if (used[k] || k < fixed_levels) classes_.push_back(k);
+        if (used[k] != 0 || k < fixed_levels) classes_.push_back(k);
     std::uint8_t level_of_class[63] = {};
     for (std::size_t l = 0; l < classes_.size(); ++l) level_of_class[classes_[l]] = static_cast<std::uint8_t>(l);
     for (std::uint32_t i = 0; i < n; ++i)
@@ -194,14 +202,15 @@ void ClassedHash<D, T>::assemble() {
             level_[i] = level_of_class[level_[i]];
 
     tables_.resize(options_.table_per_class ? std::max<std::size_t>(1, classes_.size()) : 1);
-    const std::size_t length = !options_.fixed_length ? 0
-                               : options_.length != 0 ? options_.length
-                                                      : std::max<std::size_t>(1, 100 * n);
-    for (KeyTable& t : tables_) t.start(length);
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+        const std::size_t objects = options_.table_per_class && !classes_.empty() ? used[classes_[t]] : size();
+        const std::size_t length = options_.length != 0 ? options_.length : std::max<std::size_t>(1, 100 * objects);
+        tables_[t].start(options_.fixed_length ? length : 0, objects);
+    }
     for (std::uint32_t i = 0; i < n; ++i) insert<true>(i);
     std::uint32_t sum = 0;
-    for (KeyTable& t : tables_)
-        t.for_each([&](KeySlot& s) {
+    for (auto& t : tables_)
+        t.for_each([&](CellSlot& s) {
             s.first = sum;
             sum += s.count;
             s.count = 0;
@@ -227,11 +236,12 @@ void ClassedHash<D, T>::insert(std::uint32_t object) {
         // Several cells of one object may share a slot, which then holds it once. While counting, `first` is the last
         // object plus one.
         if constexpr (counting) {
-            KeySlot& s = table(last).add(key);
+            CellSlot& s = table(last).add(key);
+            mark(s, mark_of(last, cell));
             s.count += s.first != object + 1;
             s.first = object + 1;
         } else {
-            KeySlot& s = *table(last).find(key);
+            CellSlot& s = *table(last).find(key);
             if (s.count != 0 && item_object_[s.first + s.count - 1] == object) return;
             item_object_[s.first + s.count] = object;
             item_box_[s.first + s.count] = boxes_[object];
@@ -246,8 +256,19 @@ std::uint64_t ClassedHash<D, T>::cells_at(std::uint32_t object, int k) const {
 }
 
 template <int D, class T>
-void ClassedHash<D, T>::test(Visit& visit, std::size_t level, const Cell<D>& cell, const KeySlot& slot) const {
-    const auto take = [&](std::uint32_t o) {
+const CellSlot* ClassedHash<D, T>::slot_of(std::size_t level, const Cell<D>& cell) const {
+    std::uint64_t key = 0;
+    for (std::size_t l = scheme_ == Scheme::hierarchical ? 0 : level; l < level; ++l)
+        key += xor_hash(coarser(cell, classes_[l] - classes_[level]));
+    return table(level).find(key + xor_hash(cell));
+}
+
+template <int D, class T>
+void ClassedHash<D, T>::test(Visit& visit, std::size_t level, const Cell<D>& cell, const CellSlot& slot) const {
+    if (slot.shared) [[unlikely]]
+        return test_shared(visit, slot);
+    if (slot.mark != mark_of(level, cell)) return;  // it holds the objects of another cell
+    test_objects(visit, slot, [&](std::uint32_t o) {
         if (level_[o] != level) return;
         for (int k = 0; k < D; ++k)
             if (std::max(coarser(range_[o].lo[k], classes_[level]), coarser(visit.range.lo[k], classes_[level])) !=
@@ -255,7 +276,30 @@ void ClassedHash<D, T>::test(Visit& visit, std::size_t level, const Cell<D>& cel
                 return;
         if (level == visit.last_level && o >= visit.self) return;
         visit.found.push_back(o);
-    };
+    });
+}
+
+/// Objects of several cells: each is reported if the cell that reports it and the query is one of them.
+template <int D, class T>
+void ClassedHash<D, T>::test_shared(Visit& visit, const CellSlot& slot) const {
+    if (std::find(visit.seen.begin(), visit.seen.end(), &slot) != visit.seen.end()) return;
+    visit.seen.push_back(&slot);
+    test_objects(visit, slot, [&](std::uint32_t o) {
+        const std::size_t level = level_[o];
+        if (level > visit.last_level) return;
+        Cell<D> meeting;
+        for (int k = 0; k < D; ++k)
+            meeting[k] =
+                std::max(coarser(range_[o].lo[k], classes_[level]), coarser(visit.range.lo[k], classes_[level]));
+        if (slot_of(level, meeting) != &slot || (level == visit.last_level && o >= visit.self)) return;
+        visit.found.push_back(o);
+    });
+}
+
+/// take(o) for each object of the slot whose box overlaps that of the search.
+template <int D, class T>
+template <class Take>
+void ClassedHash<D, T>::test_objects(Visit& visit, const CellSlot& slot, Take&& take) const {
     const auto hit = [&](std::uint32_t item) {
         if (built(item_object_[item])) take(item_object_[item]);
     };
@@ -289,7 +333,7 @@ void ClassedHash<D, T>::walk(Visit& visit, std::size_t level, const Cell<D>& lo,
 template <int D, class T>
 void ClassedHash<D, T>::descend(Visit& visit, std::size_t level, const Cell<D>& cell, std::uint64_t parent_key) const {
     const std::uint64_t key = parent_key + xor_hash(cell);
-    const KeySlot* slot = table(level).find(key);
+    const CellSlot* slot = table(level).find(key);
     if (!slot) return;
     if (slot->count != 0 || slot->list != 0) test(visit, level, cell, *slot);
     if (!slot->has_children || level == visit.last_level) return;
@@ -413,7 +457,7 @@ std::size_t ClassedHash<D, T>::bytes() const {
                           sizeof(std::uint32_t) +
                       state_.capacity() + list_.capacity() * sizeof(Entry) + item_box_.capacity() * sizeof(Box<D, T>) +
                       (item_columns_.capacity() + columns_.capacity()) * sizeof(T);
-    for (const KeyTable& t : tables_) sum += t.bytes();
+    for (const auto& t : tables_) sum += t.bytes();
     return sum;
 }
 

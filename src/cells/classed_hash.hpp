@@ -13,7 +13,8 @@
 // integer cell ranges depth first, each cell once, where Listing 2 subdivides points, forgets their keys and undoes its
 // own pruning. A pair is reported in one cell only: the one that holds the larger of both low corners, at the larger
 // object's class. Candidates are checked against their box, and hits against their true cell, so hash collisions cost
-// time but never change a result.
+// time but never change a result. The objects of a slot are looked at once in a query: through the cell that they are
+// there for, or, where several cells share the slot, the first time that one of them leads there.
 #pragma once
 
 #include "base/parallel.hpp"
@@ -83,11 +84,11 @@ class ClassedHash {
     /// fn(level or -1 with one table, slot) for every live cell.
     template <class Fn>
     void for_each_cell(Fn&& fn) const {
-        for (const KeyTable& table : tables_) table.for_each(fn);
+        for (const KeyTable<CellSlot>& table : tables_) table.for_each(fn);
     }
     /// fn(object) for every object of a cell.
     template <class Fn>
-    void for_each_object(const KeySlot& slot, Fn&& fn) const {
+    void for_each_object(const CellSlot& slot, Fn&& fn) const {
         for (std::uint32_t item = slot.first; item < slot.first + slot.count; ++item)
             if (built(item_object_[item])) fn(item_object_[item]);
         for (std::uint32_t e = slot.list; e != 0; e = list_[e].next) fn(list_[e].object);
@@ -112,6 +113,9 @@ class ClassedHash {
     void link(std::uint32_t slot);
     void unlink(std::uint32_t slot);
     void rebuild_if_worn();
+    void give_back();
+    /// Forgets erased slots behind the last one in use, which are given again as newer generations.
+    void trim();
     [[nodiscard]] std::uint64_t cells_at(std::uint32_t object, int k) const;
 
     /// fn(key, cell, level) for each cell above the object's cells (hierarchical only), whose key is given, and
@@ -126,11 +130,15 @@ class ClassedHash {
     void insert(std::uint32_t object);
     void descend(Visit& visit, std::size_t level, const Cell<D>& cell, std::uint64_t parent_key) const;
     void walk(Visit& visit, std::size_t level, const Cell<D>& lo, const Cell<D>& hi, std::uint64_t parent_key) const;
-    void test(Visit& visit, std::size_t level, const Cell<D>& cell, const KeySlot& slot) const;
+    void test(Visit& visit, std::size_t level, const Cell<D>& cell, const CellSlot& slot) const;
+    void test_shared(Visit& visit, const CellSlot& slot) const;
+    template <class Take>
+    void test_objects(Visit& visit, const CellSlot& slot, Take&& take) const;
+    [[nodiscard]] const CellSlot* slot_of(std::size_t level, const Cell<D>& cell) const;
     void walk_all(Visit& visit) const;
     std::uint64_t linear(const Box<D, T>& query, std::vector<std::uint32_t>& found) const;
-    [[nodiscard]] KeyTable& table(std::size_t level) { return tables_[options_.table_per_class ? level : 0]; }
-    [[nodiscard]] const KeyTable& table(std::size_t level) const {
+    [[nodiscard]] KeyTable<CellSlot>& table(std::size_t level) { return tables_[options_.table_per_class ? level : 0]; }
+    [[nodiscard]] const KeyTable<CellSlot>& table(std::size_t level) const {
         return tables_[options_.table_per_class ? level : 0];
     }
 
@@ -142,7 +150,7 @@ class ClassedHash {
     std::vector<std::uint8_t> level_;      // of each object; 255 for oversize
     std::vector<int> classes_;             // the k of each level, largest first
     std::vector<std::uint32_t> oversize_;  // ascending
-    std::vector<KeyTable> tables_ = std::vector<KeyTable>(1);
+    std::vector<KeyTable<CellSlot>> tables_ = std::vector<KeyTable<CellSlot>>(1);
     std::vector<std::uint32_t> item_object_;
     std::vector<Box<D, T>> item_box_;
     std::vector<T> item_columns_;
@@ -162,6 +170,23 @@ class ClassedHash {
     std::uint32_t first_generation_ = 1, last_generation_ = 1;
     std::size_t edits_ = 0;
 };
+
+/// The mark of a CellSlot.
+template <int D>
+[[nodiscard]] std::uint32_t mark_of(std::size_t level, const Cell<D>& cell) {
+    constexpr std::uint32_t factor[3] = {0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F};
+    auto h = static_cast<std::uint32_t>(level) * 0x9E3779B1u;
+    for (int k = 0; k < D; ++k)
+        h += (static_cast<std::uint32_t>(cell[k]) ^ static_cast<std::uint32_t>(cell[k] >> 32)) * factor[k];
+    return h;
+}
+/// An object of that cell is put into the slot.
+inline void mark(CellSlot& slot, std::uint32_t mark) {
+    if (slot.count == 0 && slot.list == 0)
+        slot.mark = mark;
+    else if (slot.mark != mark)
+        slot.shared = 1;
+}
 
 /// fn(cell) for each cell of lo..hi, x fastest.
 template <int D, class Fn>

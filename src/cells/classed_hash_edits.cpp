@@ -10,6 +10,7 @@ namespace quadrat::cells {
 namespace {
 
 constexpr std::size_t edit_allowance = 64;
+constexpr std::size_t most_entries = std::size_t{1} << 29;  // of the lists, which KeySlot::list must be able to name
 
 }  // namespace
 
@@ -71,6 +72,7 @@ void ClassedHash<D, T>::erase(Id id) {
         boxes_[slot].lo[k] = boxes_[slot].hi[k] = std::numeric_limits<T>::quiet_NaN();
     free_.push_back(slot);
     ++edits_;
+    give_back();
 }
 
 template <int D, class T>
@@ -106,7 +108,8 @@ void ClassedHash<D, T>::link(std::uint32_t slot) {
             table(above).add(parent_key).has_children = 1;
             return;
         }
-        KeySlot& s = table(level).add(parent_key + xor_hash(cell));
+        CellSlot& s = table(level).add(parent_key + xor_hash(cell));
+        mark(s, mark_of(level, cell));
         if (s.list != 0 && list_[s.list].object == slot) return;  // cells that share a slot
         std::uint32_t entry = free_entry_;
         if (entry != 0) {
@@ -117,7 +120,7 @@ void ClassedHash<D, T>::link(std::uint32_t slot) {
             list_.push_back({});
         }
         list_[entry] = {slot, s.list};
-        s.list = entry & 0x7fffffff;
+        s.list = entry & 0x3fffffff;
     });
 }
 
@@ -135,12 +138,12 @@ void ClassedHash<D, T>::unlink(std::uint32_t slot) {
     const std::size_t level = level_[slot];
     for_each_cell_of(slot, [&](std::uint64_t parent_key, const Cell<D>& cell, std::size_t above) {
         if (above < level) return;
-        KeySlot& s = *table(level).find(parent_key + xor_hash(cell));
+        CellSlot& s = *table(level).find(parent_key + xor_hash(cell));
         std::uint32_t before = 0;
         for (std::uint32_t e = s.list; e != 0; before = e, e = list_[e].next) {
             if (list_[e].object != slot) continue;
             if (before == 0)
-                s.list = list_[e].next & 0x7fffffff;
+                s.list = list_[e].next & 0x3fffffff;
             else
                 list_[before].next = list_[e].next;
             list_[e].next = free_entry_;
@@ -152,7 +155,18 @@ void ClassedHash<D, T>::unlink(std::uint32_t slot) {
 
 template <int D, class T>
 void ClassedHash<D, T>::rebuild_if_worn() {
-    if (edits_ > size() / 4 + edit_allowance) assemble();
+    if (edits_ > size() / 4 + edit_allowance || list_.size() >= most_entries) assemble();
+}
+
+// When more have gone since the last build than are left, these are built by themselves, in memory of their own size.
+template <int D, class T>
+void ClassedHash<D, T>::give_back() {
+    if (edits_ <= 2 * size() + edit_allowance && (size() != 0 || boxes_.capacity() <= edit_allowance)) return;
+    trim();
+    assemble();
+    const auto fit = [](auto&... vectors) { (vectors.shrink_to_fit(), ...); };
+    fit(boxes_, range_, level_, oversize_, item_object_, item_box_, item_columns_, columns_, state_, list_, loose_,
+        loose_at_, free_);
 }
 
 #define QUADRAT_INSTANTIATE(D, T)                                \

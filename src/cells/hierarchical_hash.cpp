@@ -139,7 +139,10 @@ void HierarchicalHash<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_
 
 template <int D, class T>
 void HierarchicalHash<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
-    find(cells::bounds(segment), out);
+    cells::check_point(segment.a);
+    cells::check_point(segment.b);
+    out.clear();
+    impl_->boxes.find(cells::bounds(segment), out);
     const auto boxes = impl_->boxes.boxes();
     out.erase(std::remove_if(out.begin(), out.end(), [&](std::uint32_t o) { return !cells::meets(segment, boxes[o]); }),
               out.end());
@@ -155,7 +158,7 @@ void HierarchicalHash<D, T>::find_neighbors(std::span<const Vec<D, T>> points, T
 template <int D, class T>
 std::vector<HashCell> HierarchicalHash<D, T>::cells() const {
     std::vector<HashCell> result;
-    impl_->boxes.for_each_cell([&](const cells::KeySlot& s) {
+    impl_->boxes.for_each_cell([&](const cells::CellSlot& s) {
         HashCell cell{s.key, s.has_children != 0, {}};
         impl_->boxes.for_each_object(s, [&](std::uint32_t o) { cell.objects.push_back(o); });
         result.push_back(std::move(cell));

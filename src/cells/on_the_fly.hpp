@@ -25,7 +25,7 @@ class OnTheFly {
     std::uint64_t find(std::span<const Vec<D, T>> points, T radius, int levels, Executor* executor, NeighborList& out) {
         quantiser_ = Quantiser<D>(reach(radius));
         levels_ = levels;
-        table_.start(0);
+        table_.start(0, points.size());
         next_.resize(points.size());
         cell_.resize(points.size());
         const NearTest<T> near(radius);
@@ -156,7 +156,7 @@ class OnTheFly {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     Quantiser<D> quantiser_;
     int levels_ = 1;
-    KeyTable table_;
+    KeyTable<KeySlot> table_;
     std::vector<std::uint32_t> next_;
     std::vector<Cell<D>> cell_;
 };

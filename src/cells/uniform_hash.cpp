@@ -12,7 +12,8 @@ namespace quadrat {
 template <int D, class T>
 struct UniformHash<D, T>::Impl {
     explicit Impl(const Options& o)
-        : options(o), boxes(cells::Scheme::uniform, {.executor = o.executor, .smallest = o.cell_size, .max_bytes = o.max_bytes}) {}
+        : options(o),
+          boxes(cells::Scheme::uniform, {.executor = o.executor, .smallest = o.cell_size, .max_bytes = o.max_bytes}) {}
 
     Options options;
     cells::ClassedHash<D, T> boxes;

@@ -7,7 +7,9 @@
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 namespace quadrat::cells {
@@ -19,6 +21,13 @@ void check_boxes(std::span<const Box<D, T>> boxes, Executor* executor = nullptr)
 /// All coordinates finite.
 template <int D, class T>
 void check_points(std::span<const Vec<D, T>> points, Executor* executor = nullptr);
+/// One point; inline, for queries.
+template <int D, class T>
+inline void check_point(const Vec<D, T>& point) {
+    bool finite = true;
+    for (int k = 0; k < D; ++k) finite &= std::abs(point[k]) <= std::numeric_limits<T>::max();
+    if (!finite) check_points<D, T>(std::span(&point, 1), nullptr);
+}
 
 /// Positive and finite; the error names `field`.
 template <class T>

@@ -1,0 +1,161 @@
+// What the hashed structures promise beside their pairs: a slot is looked at once in a query, tables are not swept and
+// have the size of what they hold, memory is given back, ids are not given twice, and queries are checked.
+#include "cells/classed_hash.hpp"
+#include "cells/key_table.hpp"
+#include "support/thrown.hpp"
+
+#include <quadrat/cells/hierarchical_hash.hpp>
+#include <quadrat/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+namespace quadrat {
+namespace {
+
+using cells::ClassedHash;
+using cells::ClassedHashOptions;
+using cells::Scheme;
+
+Box3d cube(double lo, double edge) {
+    return {{lo, lo, lo}, {lo + edge, lo + edge, lo + edge}};
+}
+
+// Cell 0 of every class has the key 0.
+TEST(SlotVisits, OncePerQueryThoughAllClassesShareAKey) {
+    std::vector<Box3d> boxes;
+    for (int k = 0; k < 10; ++k) boxes.push_back(cube(0.01, std::ldexp(0.9, k)));
+    for (const bool per_class : {false, true}) {
+        ClassedHash<3, double> hash(Scheme::hierarchical, {.smallest = 1, .table_per_class = per_class});
+        hash.build(std::span<const Box3d>(boxes));
+        std::vector<std::uint32_t> found;
+        EXPECT_EQ(hash.find(cube(0.1, 0), found), 10u);
+        EXPECT_EQ(found.size(), 10u);
+        found.clear();
+        EXPECT_EQ(hash.find(cube(0.4, 0), found), 10u);
+    }
+}
+
+// Eight cells that all share one slot: every object is tested once.
+TEST(SlotVisits, OncePerQueryThoughCellsShareASlot) {
+    for (const Scheme scheme : {Scheme::hierarchical, Scheme::multilevel}) {
+        ClassedHash<3, double> hash(scheme, {.smallest = 1, .fixed_length = true, .length = 1});
+        std::vector<Box3d> boxes;
+        for (int i = 0; i < 10; ++i) boxes.push_back(cube(3.95, 0.1));
+        hash.build(std::span<const Box3d>(boxes));
+        std::vector<std::uint32_t> found;
+        EXPECT_EQ(hash.find(cube(3.9, 0.2), found), 10u);
+        EXPECT_EQ(found.size(), 10u);
+    }
+}
+
+// Whatever shares what: each overlapping object once, and no more tests than objects.
+TEST(SlotVisits, NoObjectIsTestedTwice) {
+    std::mt19937 random(8);
+    std::uniform_real_distribution<double> place(-8, 8), size(-3, 3);
+    for (int round = 0; round < 60; ++round) {
+        const auto scheme = round % 3 == 0 ? Scheme::multilevel : Scheme::hierarchical;
+        const std::size_t lengths[] = {1, 2, 7, 31, 500};
+        ClassedHash<3, double> hash(scheme, {.smallest = round % 2 ? 0.25 : 0,
+                                             .fixed_length = round % 4 != 0,
+                                             .length = lengths[round % 5],
+                                             .table_per_class = round % 7 == 0});
+        std::vector<Box3d> boxes;
+        for (int i = 0; i < 60; ++i) boxes.push_back(cube(place(random), std::exp2(size(random))));
+        hash.build(std::span<const Box3d>(boxes));
+        for (int edit = 0; edit < 12; ++edit) {
+            boxes[static_cast<std::size_t>(edit * 3)] = cube(place(random), std::exp2(size(random)));
+            hash.move(hash.id(static_cast<std::uint32_t>(edit * 3)), boxes[static_cast<std::size_t>(edit * 3)]);
+        }
+        for (int q = 0; q < 20; ++q) {
+            const Box3d query = cube(q == 0 ? 0 : place(random), q % 3);
+            std::vector<std::uint32_t> found, expected;
+            for (std::uint32_t i = 0; i < boxes.size(); ++i)
+                if (overlap(boxes[i], query)) expected.push_back(i);
+            const std::uint64_t tests = hash.find(query, found);
+            std::sort(found.begin(), found.end());
+            EXPECT_EQ(found, expected);
+            // An object may be in eight slots, and be kept as it was and as it is.
+            EXPECT_LE(tests, 60u * 8 + 12 * 8);
+        }
+    }
+}
+
+TEST(KeyTables, HaveTheSizeOfWhatTheyHold) {
+    cells::KeyTable<cells::CellSlot> table;
+    for (const std::size_t n : {100000u, 10u}) {
+        table.start(0, n);
+        for (std::uint64_t key = 0; key < n; ++key) table.add(key * 977);
+        std::set<std::uint64_t> keys;
+        table.for_each([&](const cells::CellSlot& s) { keys.insert(s.key); });
+        EXPECT_EQ(keys.size(), n);
+        EXPECT_EQ(table.live(), n);
+        EXPECT_LE(table.bytes(), (4 * n + 64) * sizeof(cells::CellSlot));
+    }
+    table.start(1000, 10);
+    table.add(5);
+    table.start(900, 10);
+    EXPECT_EQ(table.find(5), nullptr);
+    EXPECT_EQ(table.live(), 0u);
+    table.start(10, 10);
+    EXPECT_LE(table.bytes(), 40 * sizeof(cells::CellSlot));
+}
+
+TEST(HierarchicalHash, FixedTablesPerClassShareTheLength) {
+    std::vector<Box3f> boxes;
+    for (int i = 0; i < 3000; ++i) {
+        const auto edge = static_cast<float>(std::exp2(i % 30 - 15));
+        boxes.push_back({{float(i), 0, 0}, {float(i) + edge, edge, edge}});
+    }
+    HierarchicalHash<3, float> one({.table = HierarchicalHashOptions::Table::fixed}),
+        each({.table = HierarchicalHashOptions::Table::fixed, .table_per_class = true});
+    one.build(std::span<const Box3f>(boxes));
+    each.build(std::span<const Box3f>(boxes));
+    EXPECT_LT(each.bytes(), 2 * one.bytes());
+}
+
+TEST(HierarchicalHash, GivesMemoryBackAndNoIdTwice) {
+    HierarchicalHash<3, float> hash;
+    std::vector<Box3f> boxes;
+    for (int i = 0; i < 20000; ++i) boxes.push_back({{float(i), 0, 0}, {float(i) + 1.5f, 1, 1}});
+    hash.insert(std::span<const Box3f>(boxes));
+    const std::size_t full = hash.bytes();
+    std::vector<Id> old;
+    for (std::uint32_t i = 0; i < boxes.size(); ++i) old.push_back(hash.id(i));
+    for (std::size_t i = boxes.size(); i-- > 100;) hash.erase(old[i]);
+    EXPECT_LT(hash.bytes(), full / 20);
+    std::vector<Pair> pairs;
+    hash.find_pairs(pairs);
+    EXPECT_EQ(pairs.size(), 99u);
+    for (std::uint32_t i = 0; i < 100; ++i) hash.erase(old[i]);
+    EXPECT_LT(hash.bytes(), full / 100);
+    EXPECT_EQ(hash.size(), 0u);
+    const Id first = hash.insert(boxes[0]);
+    hash.insert(std::span<const Box3f>(boxes));
+    for (const Id id : old) {
+        EXPECT_FALSE(hash.contains(id));
+        EXPECT_NE(id, first);
+    }
+    EXPECT_TRUE(hash.contains(first));
+}
+
+TEST(HierarchicalHash, SegmentsAreFinite) {
+    HierarchicalHash<3, float> hash;
+    hash.insert(Box3f{{0, 0, 0}, {1, 1, 1}});
+    std::vector<std::uint32_t> found;
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    for (const float bad : {nan, infinity, -infinity})
+        for (int end = 0; end < 2; ++end) {
+            Segment<3, float> s{{0.1f, 0.1f, 0.1f}, {0.2f, 0.2f, 0.2f}};
+            (end == 0 ? s.a : s.b)[1] = bad;
+            EXPECT_EQ(test::thrown_by([&] { hash.find(s, found); }).kind(), ErrorKind::bad_value);
+        }
+}
+
+}  // namespace
+}  // namespace quadrat
