@@ -15,7 +15,9 @@
 #include <quadrat/id.hpp>
 
 #include <concepts>
+#include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace quadrat {
@@ -44,12 +46,21 @@ concept EditableBroadPhase = BroadPhase<S, D, T> && requires(S s, const S c, con
 };
 
 /// Refills `out` with the pairs of any broad phase for which keep(Pair) -> bool holds; the others are never stored.
+/// Throws too_large, with the size it needs and nothing in `out`, where that is more than max_bytes.
 template <class S, class Keep>
-void find_pairs_if(const S& structure, std::vector<Pair>& out, Keep&& keep) {
+void find_pairs_if(const S& structure, std::vector<Pair>& out, Keep&& keep,
+                   std::size_t max_bytes = std::numeric_limits<std::size_t>::max()) {
     out.clear();
+    std::size_t count = 0;
     structure.for_each_pair([&](const Pair& p) {
-        if (keep(p)) out.push_back(p);
+        if (keep(p) && ++count <= max_bytes / sizeof(Pair)) out.push_back(p);
     });
+    if (count == out.size()) return;
+    out.clear();
+    throw Error(ErrorKind::too_large,
+                std::to_string(count) + " pairs need " + std::to_string(count * sizeof(Pair)) +
+                    " bytes, more than max_bytes = " + std::to_string(max_bytes),
+                {.field = "max_bytes"});
 }
 
 /// All overlapping pairs of the boxes, each once with first < second, by the structure that is fastest for most inputs.

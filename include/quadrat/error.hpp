@@ -18,7 +18,7 @@ enum class ErrorKind {
     unsupported,   ///< a file or request that is legal but not handled
     cannot_read,   ///< a missing or unreadable file
     cannot_write,  ///< an output that cannot be created or written in full
-    stale_id,      ///< an id that was erased, never given, or belongs to another structure
+    stale_id,      ///< an id that was erased or never given
     duplicate,     ///< an entry that must be unique appears twice
     too_large,     ///< a result or structure that would exceed max_bytes or what an index can address
     stopped,       ///< the caller's stop token asked to end

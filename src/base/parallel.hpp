@@ -72,9 +72,14 @@ template <class T, class Map, class Combine>
     return first;
 }
 
+/// Throws if the caller asked to stop.
+inline void check_stop(const Watch& watch) {
+    if (watch.stop.stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
+}
+
 /// Throws if the caller asked to stop; otherwise reports how much is done.
 inline void check_in(const Watch& watch, std::size_t done, std::size_t total) {
-    if (watch.stop.stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
+    check_stop(watch);
     if (watch.report) watch.report(total ? static_cast<double>(done) / static_cast<double>(total) : 1.0);
 }
 

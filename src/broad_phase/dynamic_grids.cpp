@@ -20,6 +20,13 @@ double cell_size(double first, double factor, std::int32_t exponent) {
 // Shrinking starts at this share of the load at which a grid has just grown.
 constexpr std::size_t shrink_share = 16;
 constexpr int largest_bits = 30;
+constexpr std::size_t empty_grids = 2;  // that stay: an object that changes its size to and fro finds its grid again
+
+int bits_for(std::uint32_t cells) {
+    int bits = 2;  // fewer cells would be neighbours of themselves
+    while ((1u << bits) < cells) ++bits;
+    return bits;
+}
 
 }  // namespace
 
@@ -64,10 +71,13 @@ typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_with(std::int32_t 
     level.exponent = exponent;
     level.quantiser = cells::Quantiser<D>(cell_size(first_size_, options_.factor, exponent));
     level.smaller = cell_size(first_size_, options_.factor, exponent - 1);
-    int bits = 2;
-    while ((1u << bits) < std::max(options_.initial_cells, options_.min_cells)) ++bits;
+    const int bits = bits_for(std::max(options_.initial_cells, options_.min_cells));
     std::fill_n(level.bits, D, bits);
     level.head.assign(std::size_t{1} << (D * bits), none);
+    // HHG 3.9 reserves so many places in every cell; cells are lists here, and the grid reserves them once.
+    level.members.reserve(options_.row_reserve != 0
+                              ? options_.row_reserve
+                              : static_cast<std::size_t>(std::min(2 * std::pow(options_.factor, D), 1024.0)));
     return *levels_.insert(at, std::move(level));
 }
 
@@ -152,6 +162,11 @@ void DynamicGrids<D, T>::erase(std::uint32_t slot) {
     level.members.pop_back();
     --size_;
     if (level.members.size() * options_.cells_per_object * shrink_share < level.head.size()) resize(level, -1);
+    if (!level.members.empty()) return;
+    const auto empty = [](const Level& l) { return l.members.empty(); };
+    if (static_cast<std::size_t>(std::count_if(levels_.begin(), levels_.end(), empty)) > empty_grids)
+        levels_.erase(
+            std::find_if(levels_.begin(), levels_.end(), [&](const Level& l) { return empty(l) && &l != &level; }));
 }
 
 template <int D, class T>
@@ -170,8 +185,7 @@ bool DynamicGrids<D, T>::move(std::uint32_t slot, const Box<D, T>& box) {
 // Doubles (+1) or halves (-1) every axis and links all objects again.
 template <int D, class T>
 void DynamicGrids<D, T>::resize(Level& level, int by_bits) {
-    int smallest = 2;
-    while ((1u << smallest) < std::max(options_.initial_cells, options_.min_cells)) ++smallest;
+    const int smallest = bits_for(options_.min_cells);
     int total = 0;
     for (int k = 0; k < D; ++k) total += level.bits[k] + by_bits;
     if (total > largest_bits || level.bits[0] + by_bits < smallest) return;

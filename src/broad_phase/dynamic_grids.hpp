@@ -5,7 +5,8 @@
 // Departures: a cell is the head of a doubly linked list through arrays indexed by slot, instead of an allocated
 // container per cell and a list of occupied cells; the level of a box comes from its quantised corners, not from its
 // size, so that +-1 neighbours are exact (docs/concepts.md); grids also shrink, at a sixteenth of the load that makes
-// them grow, so that they do not oscillate; neighbour offsets are computed, not stored.
+// them grow, so that they do not oscillate, and all but a few of those that became empty go; neighbour offsets are
+// computed, not stored.
 #pragma once
 
 #include "base/array.hpp"

@@ -170,14 +170,15 @@ struct GroupHash<D, T>::Impl {
         return true;
     }
 
-    void meet(const CellOf<D>& cell, std::uint32_t a, std::uint32_t b, cells::BoundedPairs& out,
-              std::uint64_t& tested) const {
+    template <class Out>
+    void meet(const CellOf<D>& cell, std::uint32_t a, std::uint32_t b, Out& out, std::uint64_t& tested) const {
         ++tested;
         if (!overlap(boxes[a], boxes[b]) || !home(cell, a, b)) return;
         out.add(a, b);
     }
 
-    void voxel_pairs(std::size_t voxel, cells::BoundedPairs& out, std::uint64_t& tested, std::uint64_t& seen) const {
+    template <class Out>
+    void voxel_pairs(std::size_t voxel, Out& out, std::uint64_t& tested, std::uint64_t& seen) const {
         const std::uint32_t first = voxel_begin[voxel];
         const std::uint32_t last = voxel_begin[voxel + 1];
         if (options.order == VoxelOrder::by_cell) {
@@ -199,6 +200,40 @@ struct GroupHash<D, T>::Impl {
             }
     }
 
+    template <class Out>
+    void oversize_pairs(Out& out) const {
+        for (const std::uint32_t a : oversize)
+            for (std::uint32_t b = 0; b < boxes.size(); ++b) {
+                if (b == a || (is_oversize[b] && b < a)) continue;
+                ++tests;
+                ++compared;
+                if (overlap(boxes[a], boxes[b])) out.add(a, b);
+            }
+    }
+
+    // The pairs in the order of find(), a block at a time.
+    void stream(void (*visit)(void*, std::span<const Pair>), void* context) const {
+        struct Blocks {
+            void (*visit)(void*, std::span<const Pair>);
+            void* context;
+            std::vector<Pair> pairs = {};
+            void add(std::uint32_t a, std::uint32_t b) {
+                pairs.push_back({std::min(a, b), std::max(a, b)});
+                if (pairs.size() == 4096) flush();
+            }
+            void flush() {
+                visit(context, pairs);
+                pairs.clear();
+            }
+        } blocks{visit, context};
+        std::uint64_t tested = 0, seen = 0;
+        for (std::size_t v = 0; v < (boxes.empty() ? 0 : voxels); ++v) voxel_pairs(v, blocks, tested, seen);
+        tests = tested;
+        compared = seen;
+        oversize_pairs(blocks);
+        blocks.flush();
+    }
+
     void find(std::vector<Pair>& out) const {
         constexpr std::size_t grain = 256;
         const std::size_t chunks = base::chunk_count(voxels, grain);
@@ -217,13 +252,7 @@ struct GroupHash<D, T>::Impl {
             compared += seen;
         });
         cells::BoundedPairs rest(part[chunks], options.max_bytes);
-        for (const std::uint32_t a : oversize)
-            for (std::uint32_t b = 0; b < boxes.size(); ++b) {
-                if (b == a || (is_oversize[b] && b < a)) continue;
-                ++tests;
-                ++compared;
-                if (overlap(boxes[a], boxes[b])) rest.add(a, b);
-            }
+        oversize_pairs(rest);
         out.clear();
         total += rest.count();
         if (total > limit) cells::throw_too_large(total, options.max_bytes);
@@ -277,7 +306,8 @@ void GroupHash<D, T>::update(std::span<const Box<D, T>> moved) {
     if (moved.size() != impl_->boxes.size())
         throw Error(ErrorKind::bad_shape, "update() wants one box per slot",
                     {.index = std::min(moved.size(), impl_->boxes.size())});
-    cells::check_boxes<D, T>(moved, impl_->options.executor);
+    for (std::size_t i = 0; i < moved.size(); ++i)
+        if (!impl_->still[i]) cells::check_box(moved[i], i);
     for (std::size_t i = 0; i < moved.size(); ++i)
         if (!impl_->still[i]) impl_->boxes[i] = moved[i];
     impl_->rebuild(false);
@@ -293,6 +323,11 @@ void GroupHash<D, T>::clear() {
 template <int D, class T>
 void GroupHash<D, T>::find_pairs(std::vector<Pair>& out) const {
     impl_->find(out);
+}
+
+template <int D, class T>
+void GroupHash<D, T>::visit_pairs(void (*visit)(void*, std::span<const Pair>), void* context) const {
+    impl_->stream(visit, context);
 }
 
 template <int D, class T>

@@ -327,6 +327,7 @@ void HashGridHierarchy<D, T>::Impl::maybe_shrink() {
     if (alive == 0) {
         grids.clear();
         sorted = stale = 0;
+        loose = broad_phase::DynamicGrids<D, T>(options);
     } else if (stale > alive + loose_allowance) {
         const Gathered all = gather(alive);
         columns.clear();
@@ -373,8 +374,11 @@ HashGridHierarchy<D, T>::HashGridHierarchy(const Options& options) : impl_(std::
         throw Error(ErrorKind::bad_value, why, {.field = field});
     };
     if (!(options.factor >= 1.01 && options.factor <= 1e6)) bad("factor", "must be 1.01 to 1e6");
-    if (options.initial_cells < 1 || options.initial_cells > 256) bad("initial_cells", "must be 1 to 256");
-    if (options.min_cells > 256) bad("min_cells", "must be at most 256");
+    constexpr std::uint32_t most = D == 2 ? 256 : 64;
+    const auto power = [](std::uint32_t n) { return n >= 4 && n <= most && (n & (n - 1)) == 0; };
+    constexpr const char* wanted = D == 2 ? "must be a power of two, 4 to 256" : "must be a power of two, 4 to 64";
+    if (!power(options.initial_cells)) bad("initial_cells", wanted);
+    if (!power(options.min_cells)) bad("min_cells", wanted);
     if (options.cells_per_object < 1 || options.cells_per_object > 256) bad("cells_per_object", "must be 1 to 256");
 }
 template <int D, class T>
@@ -440,6 +444,7 @@ Id HashGridHierarchy<D, T>::insert(const Sphere<D, T>& sphere, Filter filter) {
 
 template <int D, class T>
 std::uint32_t HashGridHierarchy<D, T>::Impl::insert_boxes(std::span<const BoxT> boxes) {
+    if (boxes.empty()) return static_cast<std::uint32_t>(place.size());
     trim_slots(boxes);
     const std::size_t before = place.size();
     cells::check_count(before + boxes.size());
@@ -582,7 +587,12 @@ void HashGridHierarchy<D, T>::set_filter(Id id, Filter filter) {
 
 template <int D, class T>
 void HashGridHierarchy<D, T>::clear() {
-    impl_ = std::make_unique<Impl>(Options(impl_->options));
+    auto empty = std::make_unique<Impl>(Options(impl_->options));
+    // Ids of what was there stay stale.
+    empty->generation = std::move(impl_->generation);
+    for (std::size_t slot = 0; slot < impl_->place.size(); ++slot)
+        if (impl_->place[slot] != Impl::Place::free) ++empty->generation[slot];
+    impl_ = std::move(empty);
 }
 
 template <int D, class T>

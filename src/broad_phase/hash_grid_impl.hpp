@@ -35,6 +35,11 @@ struct HashGridHierarchy<D, T>::Impl {
 
     explicit Impl(const Options& o) : options(o), loose(o) {}
 
+    /// Whether the record of a slot counts. Slots at the end may have gone, and left their records.
+    [[nodiscard]] bool is_sorted(std::uint32_t slot) const {
+        return slot < place.size() && place[slot] == Place::sorted;
+    }
+
     Options options;
     std::vector<std::uint32_t> generation;  // of every slot there ever was: old ids stay stale
     std::vector<Place> place;               // of every slot there is
@@ -167,7 +172,7 @@ struct HashGridHierarchy<D, T>::Impl {
             for (std::size_t h = 0; h < hits; ++h) {
                 const std::uint32_t i = found[h];
                 const auto slot = static_cast<std::uint32_t>(view.id[i]);
-                if (stale == 0 || place[slot] == Place::sorted) visit(slot, box_at(view, i));
+                if (stale == 0 || is_sorted(slot)) visit(slot, box_at(view, i));
             }
         }
         return count;
@@ -189,7 +194,7 @@ struct HashGridHierarchy<D, T>::Impl {
             for (std::size_t slab = grid.first_slab; slab < grid.first_slab + grid.shape.slabs; ++slab)
                 partition.for_each_chunk(slab, [&](const broad_phase::Record<D, T>* records, std::uint32_t n) {
                     for (std::uint32_t i = 0; i < n; ++i)
-                        if (stale == 0 || place[records[i].id] == Place::sorted) visit(records[i].id, records[i].box);
+                        if (stale == 0 || is_sorted(records[i].id)) visit(records[i].id, records[i].box);
                 });
     }
 

@@ -149,7 +149,7 @@ std::size_t HashGridHierarchy<D, T>::Impl::true_pairs(std::span<Pair> pairs) con
     const bool filter = !filters.empty() && !grids_filtered;
     if (stale == 0 && spheres.empty() && !filter) return pairs.size();
     const auto wrong = [&](const Pair& p) {
-        if (stale != 0 && (place[p.first] != Place::sorted || place[p.second] != Place::sorted)) return true;
+        if (stale != 0 && !(is_sorted(p.first) && is_sorted(p.second))) return true;
         if (filter && !may_meet(p.first, p.second)) return true;
         return !spheres.empty() && !spheres_overlap(spheres[p.first], spheres[p.second]);
     };
@@ -244,16 +244,16 @@ template <class Take>
 std::uint64_t HashGridHierarchy<D, T>::Impl::pairs_of_grids(const Impl& s, const Impl& t, Take&& take) {
     std::uint64_t tests = 0;
     std::vector<Pair> found;
-    const auto wrong = [&](const Pair& p) {
-        return s.place[p.first] != Place::sorted || t.place[p.second] != Place::sorted;
-    };
+    const auto wrong = [&](const Pair& p) { return !(s.is_sorted(p.first) && t.is_sorted(p.second)); };
     for (std::size_t g = 0; g < s.grids.size(); ++g)
         for (std::size_t h = 0; h < t.grids.size(); ++h) {
+            base::check_stop(s.options.watch);
             const auto u = s.view_for_pairs(g), v = t.view_for_pairs(h);
             // The grid with more cells has the smaller boxes or the more of them: those look for the others, unless
             // they are far more.
             const bool forward = u.size < v.size / 8 || (u.shape.cells() >= v.shape.cells() && v.size >= u.size / 8);
             const auto hand_on = [&](std::span<Pair> pairs) {
+                base::check_stop(s.options.watch);
                 if (!forward)
                     for (Pair& p : pairs) std::swap(p.first, p.second);
                 const auto end =
@@ -310,7 +310,7 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     };
     if (threads == 1) {
         std::size_t dropped = 0, done = 0;
-        {
+        try {
             Within within(s, limit, dropped);
             broad_phase::PairBuffer buffer(out, 0, broad_phase::spill_to(limit, within));
             const auto jobs = s.jobs(pieces_in_turn);
@@ -324,10 +324,14 @@ void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
             }
             within.all_true();
             s.loose_pairs(buffer);
+        } catch (...) {
+            out.clear();
+            throw;
         }
         check(out.size() + dropped);
         return;
     }
+    out.clear();
     // The slabs that a piece shares with the next one are sorted twice.
     const auto jobs = s.jobs(std::size_t{3} * threads);
     std::unique_lock lock(s.scratch_mutex, std::try_to_lock);
@@ -379,12 +383,15 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
     };
     const auto spill = broad_phase::spill_to(block, hand_on);
     typename Impl::Window window(s);
-    for (const auto& job : s.jobs(pieces_in_turn)) {
+    const auto jobs = s.jobs(pieces_in_turn);
+    std::size_t done = 0;
+    for (const auto& job : jobs) {
         {
             broad_phase::PairBuffer buffer(chunk, 0, spill);
             s.run(job, window, buffer);
         }
         visit(context, chunk);
+        base::check_in(s.options.watch, ++done, jobs.size());
     }
     {
         const auto all = [&](std::span<Pair> pairs) {
@@ -398,10 +405,57 @@ void HashGridHierarchy<D, T>::visit_pairs(void (*visit)(void*, std::span<const P
 }
 
 template <int D, class T>
+void HashGridHierarchy<D, T>::visit_chunks(void (*visit)(void*, std::span<const Pair>), void* context) const {
+    const Impl& s = *impl_;
+    s.tests = 0;
+    const auto jobs = s.jobs(pieces_in_turn);
+    std::mutex report;
+    std::size_t done = 0;
+    base::run_tasks(s.options.executor, jobs.size(), [&](std::size_t k) {
+        std::vector<Pair> chunk;
+        const auto hand_on = [&](std::span<Pair> pairs) {
+            const std::size_t count = s.true_pairs(pairs);
+            if (count != 0) visit(context, pairs.first(count));
+            return std::size_t{0};
+        };
+        {
+            typename Impl::Window window(s);
+            broad_phase::PairBuffer buffer(chunk, 0, broad_phase::spill_to(block, hand_on));
+            s.run(jobs[k], window, buffer);
+        }
+        if (!chunk.empty()) visit(context, chunk);
+        const std::lock_guard one(report);
+        base::check_in(s.options.watch, ++done, jobs.size());
+    });
+    std::vector<Pair> chunk;
+    {
+        const auto all = [&](std::span<Pair> pairs) {
+            visit(context, pairs);
+            return std::size_t{0};
+        };
+        broad_phase::PairBuffer buffer(chunk, 0, broad_phase::spill_to(block, all));
+        s.loose_pairs(buffer);
+    }
+    if (!chunk.empty()) visit(context, chunk);
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::check_size(std::size_t count, std::vector<Pair>& out) const {
+    if (count <= impl_->options.max_bytes / sizeof(Pair)) return;
+    out.clear();
+    cells::throw_too_large(count, impl_->options.max_bytes);
+}
+
+template <int D, class T>
+std::size_t HashGridHierarchy<D, T>::most_pairs() const {
+    return impl_->options.max_bytes / sizeof(Pair);
+}
+
+template <int D, class T>
 void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>& b, std::vector<Pair>& out) {
     using Impl = typename HashGridHierarchy<D, T>::Impl;
     const Impl &s = *a.impl_, &t = *b.impl_;
-    cells::BoundedPairs pairs(out, s.options.max_bytes);
+    cells::BoundedPairs pairs(out, std::min(s.options.max_bytes, t.options.max_bytes));
     base::Array<std::uint32_t> ids;
     const auto filter_of = [](const Impl& set, std::uint32_t i) {
         return set.filters.empty() ? Filter{} : Filter{set.filters[i][0], set.filters[i][1]};
@@ -442,9 +496,12 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
     s.tests = tests + s.unbounded.size() * t.alive + t.unbounded.size() * (s.alive - s.unbounded.size());
 }
 
-#define QUADRAT_INSTANTIATE(D, T)                                                                            \
-    template void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>&) const;                             \
-    template void HashGridHierarchy<D, T>::visit_pairs(void (*)(void*, std::span<const Pair>), void*) const; \
+#define QUADRAT_INSTANTIATE(D, T)                                                                             \
+    template void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>&) const;                              \
+    template void HashGridHierarchy<D, T>::visit_pairs(void (*)(void*, std::span<const Pair>), void*) const;  \
+    template void HashGridHierarchy<D, T>::visit_chunks(void (*)(void*, std::span<const Pair>), void*) const; \
+    template void HashGridHierarchy<D, T>::check_size(std::size_t, std::vector<Pair>&) const;                 \
+    template std::size_t HashGridHierarchy<D, T>::most_pairs() const;                                         \
     template void find_pairs(const HashGridHierarchy<D, T>&, const HashGridHierarchy<D, T>&, std::vector<Pair>&);
 QUADRAT_INSTANTIATE(2, float)
 QUADRAT_INSTANTIATE(3, float)

@@ -91,11 +91,7 @@ void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::
     cells::check_point(sphere.center);
     if (!(sphere.radius >= 0)) throw Error(ErrorKind::bad_value, "must not be negative", {.field = "radius"});
     out.clear();
-    Box<D, T> box;
-    for (int k = 0; k < D; ++k) {
-        box.lo[k] = broad_phase::below<T>(double(sphere.center[k]) - double(sphere.radius));
-        box.hi[k] = broad_phase::above<T>(double(sphere.center[k]) + double(sphere.radius));
-    }
+    const Box<D, T> box = broad_phase::search_box(sphere);
     thread_local base::Array<std::uint32_t> found;
     const Impl& s = *impl_;
     const auto test = [&](std::uint32_t slot, const Box<D, T>& b) {

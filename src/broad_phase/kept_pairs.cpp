@@ -18,7 +18,8 @@ constexpr std::size_t replaced_at_most = 128;
 }  // namespace
 
 template <int D, class T>
-KeptPairs<D, T>::KeptPairs(const KeptPairsOptions& options) : options_(options), grid_({.executor = options.executor}) {
+KeptPairs<D, T>::KeptPairs(const KeptPairsOptions& options)
+    : options_(options), grid_({.executor = options.executor, .max_bytes = options.max_bytes}) {
     if (!(options.margin >= 0 && options.least >= 0 && options.horizon >= 0))
         throw Error(ErrorKind::bad_value, "margins and horizon must not be negative", {.field = "margin"});
 }
@@ -28,12 +29,11 @@ std::uint32_t KeptPairs<D, T>::insert(std::span<const Box<D, T>> boxes) {
     cells::check_boxes(boxes, options_.executor);
     cells::check_count(placed_.size() + boxes.size());
     const auto first = static_cast<std::uint32_t>(placed_.size());
-    placed_.insert(placed_.end(), boxes.begin(), boxes.end());
-    for (std::size_t i = first; i < placed_.size(); ++i) {
-        place_.push_back(static_cast<std::uint32_t>(i));
-        index_.push_back(static_cast<std::uint32_t>(i));
-    }
-    rebuild({});
+    std::vector<Box<D, T>> all;
+    all.reserve(first + boxes.size());
+    for (const std::uint32_t place : place_) all.push_back(placed_[place]);
+    all.insert(all.end(), boxes.begin(), boxes.end());
+    rebuild(all, {});
     return first;
 }
 
@@ -48,11 +48,12 @@ void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const V
                 throw Error(ErrorKind::bad_value, "NaN", {.index = i, .field = "velocities"});
     find_leavers(boxes);
     for (const std::uint32_t i : leavers_) cells::check_box(boxes[i], i);
+    if (leavers_.size() > boxes.size() / replaced_at_most) {
+        rebuild(boxes, velocities);
+        return;
+    }
     for (std::size_t i = 0; i < boxes.size(); ++i) placed_[place_[i]] = boxes[i];
-    if (leavers_.size() > boxes.size() / replaced_at_most)
-        rebuild(velocities);
-    else if (!leavers_.empty())
-        replace(velocities);
+    if (!leavers_.empty()) replace(velocities);
 }
 
 // What lies in its fat box and is not turned inside out is a legal box. Most do: blocks of boxes are compared as plain
@@ -90,52 +91,59 @@ void KeptPairs<D, T>::find_leavers(std::span<const Box<D, T>> boxes) {
 }
 
 template <int D, class T>
-void KeptPairs<D, T>::fatten(std::size_t i, std::span<const Vec<D, T>> velocities) {
-    const Box<D, T>& box = placed_[place_[i]];
+Box<D, T> KeptPairs<D, T>::fat(const Box<D, T>& box, std::size_t i, std::span<const Vec<D, T>> velocities) const {
     T shortest = box.hi[0] - box.lo[0];
     for (int k = 1; k < D; ++k) shortest = std::min(shortest, box.hi[k] - box.lo[k]);
     T margin = T(options_.least);
     const bool swept = !velocities.empty() && T(options_.horizon) > 0;
     if (shortest > 0 && shortest < std::numeric_limits<T>::infinity())
         margin = std::max(margin, T(options_.margin) * shortest);
+    Box<D, T> wide;
     for (int k = 0; k < D; ++k) {
         const T ahead = swept && velocities[i][k] != 0 ? T(options_.horizon) * velocities[i][k] : T{0};
-        fat_[i].lo[k] = box.lo[k] - margin + std::min(ahead, T{0});
-        fat_[i].hi[k] = box.hi[k] + margin + std::max(ahead, T{0});
+        wide.lo[k] = box.lo[k] - margin + std::min(ahead, T{0});
+        wide.hi[k] = box.hi[k] + margin + std::max(ahead, T{0});
     }
+    return wide;
 }
 
+// Nothing has changed if the pairs are too many.
 template <int D, class T>
-void KeptPairs<D, T>::rebuild(std::span<const Vec<D, T>> velocities) {
-    const bool resized = fat_.size() != placed_.size();
-    fat_.resize(placed_.size());
-    left_.assign(placed_.size(), 0);
-    for (std::size_t i = 0; i < placed_.size(); ++i) fatten(i, velocities);
-    if (resized) {
-        grid_.clear();
-        grid_.insert(std::span<const Box<D, T>>(fat_));
+void KeptPairs<D, T>::rebuild(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities) {
+    next_fat_.resize(boxes.size());
+    for (std::size_t i = 0; i < boxes.size(); ++i) next_fat_[i] = fat(boxes[i], i, velocities);
+    if (boxes.size() != fat_.size()) {
+        HashGridHierarchy<D, T> grid({.executor = options_.executor, .max_bytes = options_.max_bytes});
+        grid.insert(std::span<const Box<D, T>>(next_fat_));
+        grid.find_pairs(fat_pairs_);
+        grid_ = std::move(grid);
     } else {
-        grid_.update(std::span<const Box<D, T>>(fat_));
+        grid_.update(std::span<const Box<D, T>>(next_fat_));
+        try {
+            grid_.find_pairs(fat_pairs_);
+        } catch (...) {
+            grid_.update(std::span<const Box<D, T>>(fat_));
+            throw;
+        }
     }
-    grid_.find_pairs(fat_pairs_);
-    place_anew(fat_pairs_);
+    fat_.swap(next_fat_);
+    left_.assign(boxes.size(), 0);
+    place_anew(boxes, fat_pairs_);
     ++rebuilds_;
 }
 
 // The hierarchy names pairs cell by cell: boxes get their places as they are named first.
 template <int D, class T>
-void KeptPairs<D, T>::place_anew(std::span<const Pair> pairs) {
+void KeptPairs<D, T>::place_anew(std::span<const Box<D, T>> boxes, std::span<const Pair> pairs) {
     constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-    const std::size_t n = placed_.size();
-    std::vector<Box<D, T>> before(n);
-    before.swap(placed_);
-    std::vector<std::uint32_t> old(n);
-    old.swap(place_);
+    const std::size_t n = boxes.size();
+    placed_.resize(n);
+    index_.resize(n);
     place_.assign(n, none);
     std::uint32_t next = 0;
     const auto place = [&](std::uint32_t i) {
         if (place_[i] == none) {
-            placed_[next] = before[old[i]];
+            placed_[next] = boxes[i];
             index_[next] = i;
             place_[i] = next++;
         }
@@ -154,7 +162,7 @@ template <int D, class T>
 void KeptPairs<D, T>::replace(std::span<const Vec<D, T>> velocities) {
     for (const std::uint32_t i : leavers_) {
         left_[place_[i]] = 1;
-        fatten(i, velocities);
+        fat_[i] = fat(placed_[place_[i]], i, velocities);
         grid_.move(grid_.id(i), fat_[i]);
     }
     std::size_t kept = 0;
@@ -184,6 +192,9 @@ void KeptPairs<D, T>::find_pairs(std::vector<Pair>& out) const {
         n += hit;
     }
     out.resize(n);
+    if (n <= options_.max_bytes / sizeof(Pair)) return;
+    out.clear();
+    cells::throw_too_large(n, options_.max_bytes);
 }
 
 template class KeptPairs<2, float>;

@@ -28,6 +28,18 @@ template <class T>
     return static_cast<double>(t) < x ? std::nextafter(t, std::numeric_limits<T>::infinity()) : t;
 }
 
+/// A box that holds every box which meets the sphere: distances round by a few parts in 2^53, and so may its own sides.
+template <int D, class T>
+[[nodiscard]] Box<D, T> search_box(const Sphere<D, T>& sphere) {
+    Box<D, T> box;
+    for (int k = 0; k < D; ++k) {
+        const double c = sphere.center[k], r = sphere.radius, margin = 0x1p-50 * (std::abs(c) + r);
+        box.lo[k] = below<T>(c - r - (margin < infinite ? margin : 0));
+        box.hi[k] = above<T>(c + r + (margin < infinite ? margin : 0));
+    }
+    return box;
+}
+
 /// Of a path that is cut into pieces, the box of one: of the points between `from` and `to` per axis. Predicates round
 /// by a few parts in 2^53 of the coordinates, and so may the cuts: the box has room for both.
 template <int D, class T>

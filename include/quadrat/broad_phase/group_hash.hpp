@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace quadrat {
@@ -67,12 +68,14 @@ class GroupHash {
     /// Refills `out` with every overlapping pair, each once, first < second, in an order that depends on the boxes
     /// alone.
     void find_pairs(std::vector<Pair>& out) const;
-    /// Calls fn(Pair) for each, in the same order.
+    /// Calls fn(Pair) for each on the caller's thread, in the same order, storing a few at a time.
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
-        std::vector<Pair> pairs;
-        find_pairs(pairs);
-        for (const Pair& p : pairs) fn(p);
+        visit_pairs(
+            [](void* f, std::span<const Pair> pairs) {
+                for (const Pair& p : pairs) (*static_cast<std::remove_reference_t<Fn>*>(f))(p);
+            },
+            const_cast<void*>(static_cast<const void*>(&fn)));
     }
 
     [[nodiscard]] std::size_t slots() const;
@@ -83,6 +86,7 @@ class GroupHash {
 
   private:
     struct Impl;
+    void visit_pairs(void (*visit)(void*, std::span<const Pair>), void* context) const;
     std::unique_ptr<Impl> impl_;
 };
 

@@ -15,7 +15,7 @@
 namespace quadrat {
 
 /// A set of boxes (or spheres) that can be asked for all overlapping pairs. All const members may be called
-/// concurrently. Errors leave the structure as it was.
+/// concurrently. Errors leave the structure as it was. One that was moved from can be assigned to or destroyed.
 template <int D, class T>
 class HashGridHierarchy {
   public:
@@ -67,6 +67,15 @@ class HashGridHierarchy {
             const_cast<void*>(static_cast<const void*>(&fn)));
     }
 
+    /// The same in chunks, concurrently on the executor: fn(std::span<const Pair>). Chunks and their order inside are
+    /// fixed; which is called when is not.
+    template <class Fn>
+    void for_each_chunk(Fn&& fn) const {
+        visit_chunks(
+            [](void* f, std::span<const Pair> pairs) { (*static_cast<std::remove_reference_t<Fn>*>(f))(pairs); },
+            const_cast<void*>(static_cast<const void*>(&fn)));
+    }
+
     /// Only the pairs that the caller wants: keep(Pair) -> bool is called on the caller's thread, and what it refuses
     /// is not stored. Group and mask bits (Filter) are tested earlier and cost less.
     template <class Fn, class Keep>
@@ -78,7 +87,14 @@ class HashGridHierarchy {
     template <class Keep>
     void find_pairs(std::vector<Pair>& out, Keep&& keep) const {
         out.clear();
-        for_each_pair([&](const Pair& p) { out.push_back(p); }, keep);
+        std::size_t count = 0;
+        const std::size_t most = most_pairs();
+        for_each_pair(
+            [&](const Pair& p) {
+                if (++count <= most) out.push_back(p);
+            },
+            keep);
+        check_size(count, out);
     }
 
     /// Refills `out` with the slots whose box holds the point / overlaps the box / is nearer to the centre than the
@@ -123,6 +139,10 @@ class HashGridHierarchy {
   private:
     struct Impl;
     void visit_pairs(void (*visit)(void*, std::span<const Pair>), void* context) const;
+    void visit_chunks(void (*visit)(void*, std::span<const Pair>), void* context) const;
+    /// Throws too_large, with `out` empty, if so many pairs are more than max_bytes allow.
+    void check_size(std::size_t count, std::vector<Pair>& out) const;
+    [[nodiscard]] std::size_t most_pairs() const;
     using HitVisitor = void (*)(void*, std::uint32_t, std::span<const std::uint32_t>);
     void visit_hits(std::span<const Box<D, T>> boxes, HitVisitor visit, void* context) const;
     void visit_hits(std::span<const Segment<D, T>> segments, HitVisitor visit, void* context) const;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct KeptPairsOptions {
     double margin = 0.1;  ///< on every side, as a share of the shortest edge of a box
     double least = 0;     ///< at least this margin, in units of length
     double horizon = 0;   ///< steps that a box is also swept ahead by its velocity, where velocities are given
+    /// Pairs of fat boxes, or a result of find_pairs, that would need more throw ErrorKind::too_large, with the size.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 /// A broad phase for boxes of which few move more than a fraction of their size per step. Cost of a step: a pass over
@@ -58,9 +61,9 @@ class KeptPairs {
         return a < b ? Pair{a, b} : Pair{b, a};
     }
     void find_leavers(std::span<const Box<D, T>> boxes);
-    void place_anew(std::span<const Pair> pairs);
-    void fatten(std::size_t i, std::span<const Vec<D, T>> velocities);
-    void rebuild(std::span<const Vec<D, T>> velocities);
+    void place_anew(std::span<const Box<D, T>> boxes, std::span<const Pair> pairs);
+    [[nodiscard]] Box<D, T> fat(const Box<D, T>& box, std::size_t i, std::span<const Vec<D, T>> velocities) const;
+    void rebuild(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities);
     void replace(std::span<const Vec<D, T>> velocities);
 
     KeptPairsOptions options_;
@@ -68,7 +71,7 @@ class KeptPairs {
     // Boxes lie in the order in which the candidates name them, so that testing these walks through memory.
     std::vector<Box<D, T>> placed_;
     std::vector<std::uint32_t> place_, index_;    // of a box, by its number; and back
-    std::vector<Box<D, T>> fat_;                  // by number
+    std::vector<Box<D, T>> fat_, next_fat_;       // by number
     std::vector<Pair> candidates_;                // of places
     std::vector<std::uint32_t> leavers_, found_;  // scratch of a step
     std::vector<Pair> fat_pairs_;

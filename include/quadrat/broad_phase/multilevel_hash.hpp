@@ -40,8 +40,8 @@ class MultilevelHash {
     /// Takes boxes, replacing what was there (ids too); memory is kept. Throws Error if one is NaN or has hi < lo.
     /// Infinite boxes are legal.
     void build(std::span<const Box<D, T>> boxes);
-    /// Adds boxes at consecutive slots and returns the first, which follows the last slot in use: in a structure without
-    /// objects box i gets slot i. Throws as build.
+    /// Adds boxes at consecutive slots and returns the first, which follows the last slot in use: in a structure
+    /// without objects box i gets slot i. Throws as build.
     std::uint32_t insert(std::span<const Box<D, T>> boxes);
     /// boxes[i] is the new box of slot i; every step hashes everything again. Ids stay; entries of erased slots are
     /// ignored. boxes.size() == slots().

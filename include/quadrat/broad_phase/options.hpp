@@ -31,9 +31,10 @@ struct HashGridOptions {
     /// Ratio of cell sizes of two successive grids for objects that were inserted or moved one by one. The grids of
     /// bulk updates are chosen from the sizes instead. 1.01 to 1e6.
     double factor = 2;
-    std::uint32_t initial_cells = 16;    ///< per axis of a new hash grid; a power of two, 1 to 256
-    std::uint32_t min_cells = 4;         ///< per axis, at least; at most 256
+    std::uint32_t initial_cells = 16;    ///< per axis of a new hash grid; a power of two, 4 to 64 (2D: 256)
+    std::uint32_t min_cells = 4;         ///< per axis, of a grid that has shrunk; a power of two, 4 to 64 (2D: 256)
     std::uint32_t cells_per_object = 8;  ///< a hash grid doubles its axes when objects > cells / this; 1 to 256
+    std::uint32_t row_reserve = 0;       ///< objects that a new hash grid has room for at once; 0: 2 factor^D (HHG 3.9)
     /// Sets of at most so many objects are tested all against all (HHG 3.7). Above it grids are faster for every shape
     /// and mix of sizes that was measured (make paper-hhg, part "threshold").
     std::uint32_t all_pairs_below = 512;
