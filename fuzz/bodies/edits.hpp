@@ -1,15 +1,17 @@
-// Bytes as a sequence of edits of a broad phase: insert, move, erase, bulk insert, bulk update, bad boxes and stale
-// ids, with the pairs and queries held against brute force. Run by the fuzzer, by the replay of its corpus and, on
-// millions of random bytes, by tests/broad_phase.
+// Bytes as a sequence of edits of a broad phase: insert, move, erase, bulk insert, bulk update, filters and half-spaces
+// where there are some, bad boxes and stale ids, with the pairs and queries held against brute force. Run by the
+// fuzzer, by the replay of its corpus and, on millions of random bytes, by tests/broad_phase.
 #pragma once
 
 #include <quadrat/broad_phase.hpp>
 #include <quadrat/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +41,8 @@ template <class Structure, int D, class T>
 class EditedSet {
     static_assert(EditableBroadPhase<Structure, D, T>);
 
+    static constexpr bool filtered = requires(Structure s, Id id) { s.set_filter(id, Filter{}); };
+
   public:
     EditedSet(const typename Structure::Options& options, const EditLimits& limits)
         : structure_(options), limits_(limits) {}
@@ -58,6 +62,8 @@ class EditedSet {
     struct Object {
         Id id;
         Box<D, T> box;
+        Filter filter = {};
+        std::optional<HalfSpace<D, T>> half_space = {};  // then the box is not used
     };
 
     void edit(Bytes& bytes) {
@@ -66,7 +72,9 @@ class EditedSet {
             const std::uint8_t which = bytes.next();
             if (which < 40) return bulk_update(bytes);
             if (which < 120) return bulk_insert(bytes);
-            if (which < 250) return stale(bytes);
+            if (which < 200) return stale(bytes);
+            if (which < 220) return insert_half_space(bytes);
+            if (which < 250) return set_filter(bytes);
             return clear(bytes);
         }
         if (live_.size() < 3 || (what < 100 && live_.size() < limits_.objects)) {
@@ -82,6 +90,7 @@ class EditedSet {
             if (!legal(box)) return refuse([&] { structure_.move(object.id, box); });
             structure_.move(object.id, box);
             object.box = box;
+            object.half_space.reset();
         } else {
             structure_.erase(object.id);
             require(!structure_.contains(object.id));
@@ -159,6 +168,7 @@ class EditedSet {
         bool good = true;
         std::vector<Object> next = live_;
         for (Object& object : next) {
+            if (object.half_space) continue;  // stays
             if (bytes.next() % 2) object.box = any_box(bytes);
             boxes[object.id.slot] = object.box;
             good = good && legal(object.box);
@@ -184,6 +194,70 @@ class EditedSet {
         for (std::uint32_t i = 0; i < count; ++i) live_.push_back({structure_.id(first + i), boxes[i]});
     }
 
+    // Normals are small whole numbers times a power of two, so that sums are exact.
+    void insert_half_space(Bytes& bytes) {
+        if constexpr (filtered) {
+            if (live_.size() >= limits_.objects) return;
+            HalfSpace<D, T> h;
+            const int scale = bytes.next() % 3 * 40 - 40;
+            bool zero = true;
+            for (int k = 0; k < D; ++k) {
+                h.normal[k] = std::ldexp(T(bytes.next() % 7) - 3, scale);
+                zero = zero && h.normal[k] == 0;
+            }
+            h.offset = std::ldexp(T(0.25) * T(static_cast<std::int8_t>(bytes.next())), scale);
+            if (zero) return refuse([&] { structure_.insert(h); });
+            const Filter filter = any_filter(bytes);
+            live_.push_back({structure_.insert(h, filter), Box<D, T>{}, filter, h});
+        }
+    }
+
+    void set_filter(Bytes& bytes) {
+        if constexpr (filtered) {
+            if (live_.empty()) return;
+            Object& object = live_[bytes.below(live_.size())];
+            object.filter = any_filter(bytes);
+            structure_.set_filter(object.id, object.filter);
+        }
+    }
+
+    static Filter any_filter(Bytes& bytes) {
+        const std::uint8_t bits = bytes.next();
+        return bits % 3 == 0 ? Filter{} : Filter{1u << bits % 4, 0xfu & ~(1u << bits / 4 % 4)};
+    }
+
+    static bool may_meet(const Object& a, const Object& b) {
+        return (a.filter.group & b.filter.mask) != 0 && (b.filter.group & a.filter.mask) != 0;
+    }
+
+    static bool reaches(const HalfSpace<D, T>& h, const Box<D, T>& box) {
+        long double least = 0;
+        for (int k = 0; k < D; ++k)
+            if (h.normal[k] != 0)
+                least += static_cast<long double>(h.normal[k]) * (h.normal[k] > 0 ? box.lo : box.hi)[k];
+        return !(least > static_cast<long double>(h.offset));
+    }
+
+    // Apart only if the normals are opposite: q = -r p with r > 0, tried by cross products.
+    static bool meet(const HalfSpace<D, T>& p, const HalfSpace<D, T>& q) {
+        using Real = long double;
+        int axis = 0;
+        for (int k = 0; k < D; ++k)
+            if (p.normal[k] != 0) axis = k;
+        if (!(Real(p.normal[axis]) * Real(q.normal[axis]) < 0)) return true;
+        for (int k = 0; k < D; ++k)
+            if (Real(q.normal[k]) * Real(p.normal[axis]) != Real(p.normal[k]) * Real(q.normal[axis])) return true;
+        const Real r = std::abs(Real(q.normal[axis])), s = std::abs(Real(p.normal[axis]));
+        return Real(q.offset) * s >= -r * Real(p.offset);
+    }
+
+    static bool meet(const Object& a, const Object& b) {
+        if (a.half_space && b.half_space) return meet(*a.half_space, *b.half_space);
+        if (a.half_space) return reaches(*a.half_space, b.box);
+        if (b.half_space) return reaches(*b.half_space, a.box);
+        return overlap(a.box, b.box);
+    }
+
     void stale(Bytes& bytes) {
         const Id unknown{static_cast<std::uint32_t>(structure_.slots() + bytes.next()), 1};
         for (const Id id : {dead_, unknown, Id{}}) {
@@ -205,7 +279,9 @@ class EditedSet {
         require(structure_.size() == live_.size());
         std::vector<std::uint32_t> number(structure_.slots(), ~std::uint32_t{0});
         boxes_.clear();
+        bool plain = true;  // boxes that all may meet
         for (std::uint32_t i = 0; i < live_.size(); ++i) {
+            plain = plain && !live_[i].half_space && live_[i].filter == Filter{};
             require(structure_.contains(live_[i].id) && structure_.id(live_[i].id.slot) == live_[i].id);
             require(number[live_[i].id.slot] == ~std::uint32_t{0});
             number[live_[i].id.slot] = i;
@@ -224,6 +300,19 @@ class EditedSet {
         BruteForce<D, T> oracle;
         oracle.build(std::span<const Box<D, T>>(boxes_));
         oracle.find_pairs(expected);
+        if (!plain) {
+            std::erase_if(expected, [&](Pair p) {
+                const Object &a = live_[p.first], &b = live_[p.second];
+                return a.half_space || b.half_space || !may_meet(a, b);
+            });
+            for (std::uint32_t i = 0; i < live_.size(); ++i)
+                for (std::uint32_t j = 0; j < live_.size(); ++j) {
+                    const bool first = live_[i].half_space && (!live_[j].half_space || i < j);
+                    if (first && may_meet(live_[i], live_[j]) && meet(live_[i], live_[j]))
+                        expected.push_back({std::min(i, j), std::max(i, j)});
+                }
+            std::sort(expected.begin(), expected.end());
+        }
         structure_.find_pairs(found);
         normal(found);
         require(found == expected);
@@ -240,7 +329,8 @@ class EditedSet {
         }
         std::sort(slots.begin(), slots.end());
         for (std::uint32_t i = 0; i < boxes_.size(); ++i)
-            if (overlap(boxes_[i], query)) overlapping.push_back(i);
+            if (live_[i].half_space ? reaches(*live_[i].half_space, query) : overlap(boxes_[i], query))
+                overlapping.push_back(i);
         require(slots == overlapping);
     }
 
@@ -254,7 +344,7 @@ class EditedSet {
 template <int D, class T>
 std::size_t edit_one(std::uint8_t structure, Bytes bytes, const EditLimits& limits) {
     using Table = HierarchicalHashOptions::Table;
-    switch (structure % 6) {
+    switch (structure % 7) {
         case 0:
             return EditedSet<HashGridHierarchy<D, T>, D, T>({.all_pairs_below = 0}, limits).run(bytes);
         case 1:
@@ -266,6 +356,8 @@ std::size_t edit_one(std::uint8_t structure, Bytes bytes, const EditLimits& limi
             return EditedSet<HierarchicalHash<D, T>, D, T>({}, limits).run(bytes);
         case 4:
             return EditedSet<HierarchicalHash<D, T>, D, T>({.table = Table::fixed, .length = 37}, limits).run(bytes);
+        case 5:
+            return EditedSet<HashGridHierarchy<D, T>, D, T>({.update = UpdateStrategy::reinsert}, limits).run(bytes);
         default:
             return EditedSet<MultilevelHash<D, T>, D, T>({}, limits).run(bytes);
     }

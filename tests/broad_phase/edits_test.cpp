@@ -33,7 +33,7 @@ TEST(Edits, AMillionOfThemLeaveTheRightPairs) {
 }
 
 TEST(Edits, EveryStructureDimensionAndScalar) {
-    for (std::uint8_t structure = 0; structure < 6; ++structure)
+    for (std::uint8_t structure = 0; structure < 7; ++structure)
         for (std::uint8_t kind = 0; kind < 4; ++kind) {
             auto bytes = random_bytes(test::scaled(120'000, 30'000, 8'000), structure * 4u + kind + 10);
             bytes[0] = std::byte{structure};
