@@ -14,8 +14,10 @@ void BenchOptions::add_to(CLI::App& verb, const std::string& scenarios, const st
                           std::span<const char* const> methods) {
     scenario = first;
     verb.add_option("--scenario", scenario, scenarios)->type_name("NAME")->capture_default_str();
-    verb.add_option("--n", n, "how many objects")->type_name("N")->capture_default_str();
-    verb.add_option("--steps", steps, "how many timed steps")->type_name("S")->capture_default_str();
+    whole_number(verb.add_option("--n", n, "how many objects"), 0, 0xFFFFFFFD)->type_name("N")->capture_default_str();
+    whole_number(verb.add_option("--steps", steps, "how many timed steps"), 1, 1000000)
+        ->type_name("S")
+        ->capture_default_str();
     verb.add_option("--dimension", dimension, "2 or 3")
         ->check(CLI::IsMember({2, 3}))
         ->type_name("D")
@@ -24,7 +26,9 @@ void BenchOptions::add_to(CLI::App& verb, const std::string& scenarios, const st
         ->check(CLI::IsMember({"float", "double"}))
         ->type_name("T")
         ->capture_default_str();
-    verb.add_option("--seed", seed, "another scene of the same kind")->type_name("SEED")->capture_default_str();
+    whole_number(verb.add_option("--seed", seed, "another scene of the same kind"), 0, ~std::uint64_t{0})
+        ->type_name("SEED")
+        ->capture_default_str();
     common.add_to(verb, methods);
 }
 

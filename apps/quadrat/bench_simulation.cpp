@@ -96,12 +96,13 @@ void add_bench_simulation(CLI::App& bench) {
     verb->add_option("--scenario", options->scenario, "S1 weakly compressible dam break, S2 incompressible")
         ->type_name("NAME")
         ->capture_default_str();
-    verb->add_option("--n", options->n, "how many particles")
+    whole_number(verb->add_option("--n", options->n, "how many particles"), 8, 100000000)
         ->type_name("N")
-        ->check(CLI::Range(8, 100000000))
         ->capture_default_str();
-    verb->add_option("--steps", options->steps, "how many timed steps")->type_name("S")->capture_default_str();
-    verb->add_option("--threads", options->threads, "how many threads; 0: one per processor")
+    whole_number(verb->add_option("--steps", options->steps, "how many timed steps"), 1, 1000000)
+        ->type_name("S")
+        ->capture_default_str();
+    whole_number(verb->add_option("--threads", options->threads, "how many threads; 0: one per processor"), 0, 1024)
         ->type_name("N")
         ->capture_default_str();
     verb->add_flag("--json", options->json, "print one JSON object");

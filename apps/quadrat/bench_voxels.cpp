@@ -132,8 +132,9 @@ void add_bench_voxels(CLI::App& bench) {
     verb->add_option("--scenario", options->scenario, "D1 random 2048^2, D2 random 512^3, D3 shell, D5 pattern")
         ->check(CLI::IsMember({"D1", "D2", "D3", "D5"}))
         ->capture_default_str();
-    verb->add_option("--n", options->n, "entries (default 100000; about, for D3 and D5)");
-    verb->add_option("--seed", options->seed, "of positions and queries (default 1)");
+    whole_number(verb->add_option("--n", options->n, "entries (default 100000; about, for D3 and D5)"), 0, 100000000);
+    whole_number(verb->add_option("--seed", options->seed, "of positions and queries (default 1)"), 0,
+                 ~std::uint64_t{0});
     verb->add_option("--layout", options->voxels.layout, "voxel, brick, bits or auto (default auto)")
         ->transform(choice<Layout>(
             {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));

@@ -273,8 +273,10 @@ void add_collide(CLI::App& app) {
     verb->add_option("--distance", options->distance, "contact is being this close or closer (default 0: touching)");
     verb->add_option("--tolerance", options->tolerance, "of the times, as a share of the step (default 1e-6)");
     verb->add_flag("--no-self", options->no_self, "only between the two meshes");
-    verb->add_option("--threads", options->threads, "0: one per processor (default 1)")->check(CLI::Range(0u, 1024u));
-    verb->add_option("--max-candidates", options->max_candidates, "refuse steps with more candidate pairs than this")
+    whole_number(verb->add_option("--threads", options->threads, "0: one per processor (default 1)"), 0, 1024);
+    whole_number(verb->add_option("--max-candidates", options->max_candidates,
+                                  "refuse steps with more candidate pairs than this"),
+                 1, ~std::uint64_t{0})
         ->type_name("N")
         ->capture_default_str();
     verb->add_option("-o,--out", options->out, "contacts, .csv or .json");

@@ -103,12 +103,11 @@ void add_demo(CLI::App& app) {
     add_simulate_options(*verb, *run);
     CLI::Option* boxes =
         verb->add_flag("--boxes", options->boxes, "instead, moving boxes and points, and a picture of them");
-    verb->add_option("--n", options->n, "with --boxes: how many boxes, and how many points")
+    whole_number(verb->add_option("--n", options->n, "with --boxes: how many boxes, and how many points"), 1, 50000000)
         ->type_name("N")
-        ->check(CLI::Range(1, 50000000))
         ->needs(boxes)
         ->capture_default_str();
-    verb->add_option("--steps", options->steps, "with --boxes: how many steps")
+    whole_number(verb->add_option("--steps", options->steps, "with --boxes: how many steps"), 0, 1000000)
         ->type_name("S")
         ->needs(boxes)
         ->capture_default_str();

@@ -22,6 +22,10 @@ Input read_rows(const std::string& path, std::uint64_t per_axis, const char* wha
     Input input{.file = path, .table = io::read_table(path)};
     if (input.table.type != io::ScalarType::f32 && input.table.type != io::ScalarType::f64)
         input.table = io::to_double(input.table, path);
+    if (input.table.shape.size() > 2)
+        throw Error(ErrorKind::bad_shape,
+                    std::to_string(input.table.shape.size()) + " dimensions; expected rows and columns: " + what,
+                    {.file = path});
     const std::uint64_t columns = input.table.columns();
     if (columns == 2 * per_axis || columns == 3 * per_axis) {
         input.dimension = static_cast<int>(columns / per_axis);

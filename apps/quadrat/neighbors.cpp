@@ -37,7 +37,6 @@ void check_usage(const NeighborsOptions& options) {
     if (!options.radius && options.radii_file.empty() && !options.k)
         throw UsageError("neighbors: --radius R is required (or --radii FILE, or --k K)");
     if (options.radius && !options.radii_file.empty()) throw UsageError("neighbors: --radius or --radii, not both");
-    if (options.k && *options.k == 0) throw UsageError("neighbors: --k must be at least 1");
     if (options.k && (options.half || !options.radii_file.empty() || options.skin != 0))
         throw UsageError("neighbors: --k goes with --radius, --periodic and --distances only");
     if (options.distances && options.out.empty()) throw UsageError("neighbors: --distances needs --out");
@@ -237,7 +236,8 @@ void add_neighbors(CLI::App& app) {
         ->type_name("L,...")
         ->delimiter(',')
         ->expected(1, 9);
-    verb->add_option("--k", options->k, "only the K nearest, nearest first")->type_name("K");
+    whole_number(verb->add_option("--k", options->k, "only the K nearest, nearest first"), 1, 0xFFFFFFFF)
+        ->type_name("K");
     verb->add_option("--skin", options->skin, "lists reach radius + skin")->type_name("S");
     verb->add_flag("--half", options->half, "each pair once, in the row of the smaller index");
     verb->add_flag("--distances", options->distances, "write the distances too");

@@ -72,7 +72,8 @@ void add_pack(CLI::App& app) {
         ->required();
     verb->add_option("--values", options->source.values,
                      "values of the coordinates, FILE or NAME=FILE (.npy .csv); may repeat");
-    verb->add_option("--resolution", options->source.resolution, "cells on the longest edge of a mesh");
+    whole_number(verb->add_option("--resolution", options->source.resolution, "cells on the longest edge of a mesh"), 1,
+                 1 << 20);
     verb->add_option("--background", options->source.background, "pixels of this colour are empty, as r,g,b");
     verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
         ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
@@ -96,10 +97,12 @@ void add_pack(CLI::App& app) {
                      "blocks for cells touched by or complete in samples (default touched)")
         ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
     verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
-    verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)");
-    verb->add_option("--compress", options->compression, "zstd level 1..19 for storage (default 0: for mapping)")
-        ->check(CLI::Range(0, 19));
-    verb->add_option("--threads", options->threads, "0: one per processor (default 1)");
+    whole_number(verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)"), 0,
+                 ~std::uint64_t{0});
+    whole_number(
+        verb->add_option("--compress", options->compression, "zstd level 1..19 for storage (default 0: for mapping)"),
+        0, 19);
+    whole_number(verb->add_option("--threads", options->threads, "0: one per processor (default 1)"), 0, 1024);
     verb->add_option("-o,--out", options->out, "the .qvox file")->required();
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <limits>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,22 +16,19 @@ void CommonOptions::add_to(CLI::App& verb, std::span<const char* const> methods)
     std::string names = "auto";
     for (const char* name : methods) names += std::string(" ") + name;
     verb.add_option("--method", method, "one of: " + names)->type_name("NAME")->capture_default_str();
-    verb.add_option("--threads", threads, "how many threads; 0: one per processor")
+    whole_number(verb.add_option("--threads", threads, "how many threads; 0: one per processor"), 0, 1024)
         ->type_name("N")
-        ->check(CLI::Range(0u, 1024u))
         ->capture_default_str();
     verb.add_flag("--json", json, "print one JSON object");
 }
 
 void CommonOptions::add_repeat_to(CLI::App& verb) {
-    verb.add_option("--repeat", repeat, "one run to warm up, then R timed runs on the same data")
-        ->type_name("R")
-        ->check(CLI::Range(1u, 1000000u));
-    verb.add_option("--max-bytes", max_bytes, "refuse a result of more bytes than this")
-        ->type_name("BYTES")
-        ->check([](const std::string& text) {
-            return std::string(text.starts_with('-') ? "expected a number of bytes, found " + text : "");
-        });
+    whole_number(verb.add_option("--repeat", repeat, "one run to warm up, then R timed runs on the same data"), 1,
+                 1000000)
+        ->type_name("R");
+    whole_number(verb.add_option("--max-bytes", max_bytes, "refuse a result of more bytes than this"), 1,
+                 std::numeric_limits<std::uint64_t>::max())
+        ->type_name("BYTES");
 }
 
 CLI::App* add_verb(CLI::App& app, const std::string& name, const std::string& job, const std::string& example) {

@@ -28,6 +28,12 @@ class Pairs(CommandLine):
                     for threads in (1, 2):
                         self.check("b.npy", boxes, "--method", method, "--threads", threads)
 
+    def test_three_dimensions_of_an_array_are_refused(self):
+        self.save("b.npy", np.zeros((2, 3, 2)))  # lo and hi per axis: not the order that is read
+        self.fails(1, "pairs", "b.npy", says=["b.npy", "3 dimensions"])
+        self.save("x.npy", np.zeros((2, 3, 1)))
+        self.fails(1, "neighbors", "x.npy", "--radius", 1, says=["x.npy", "3 dimensions"])
+
     def test_infinite_bounds_touching_and_identical(self):
         boxes = self.boxes(300, 3, np.float64)
         boxes[0] = [-np.inf, -np.inf, -np.inf, np.inf, np.inf, 0]

@@ -25,9 +25,15 @@ class Usage(CommandLine):
                       ("bench",), ("bench", "broad-phase", "--scenario", "B9"), ("bench", "neighbors", "--scenario", "B1")):
             self.fails(2, *words, says="quadrat: ")
         self.fails(2, "dance", says=["unknown verb 'dance'", "pairs"])
-        self.fails(2, "neighbors", "b.npy", "--k", "0", says="--k must be at least 1")
+        self.fails(2, "neighbors", "b.npy", "--k", "0", says="expected a whole number")
         self.fails(2, "pairs", "b.npy", "--repeat", "0", says="--repeat")
-        self.fails(2, "pairs", "b.npy", "--max-bytes", "-1", says="--max-bytes")
+        # Whole numbers, in decimals: -1 is not the largest one, 010 is not 8.
+        for option in ("--max-bytes", "--threads", "--repeat"):
+            for bad in ("-1", "010", "1.5", "1e3", "", "99999999999999999999"):
+                self.fails(2, "pairs", "b.npy", option, bad, says=option)
+        self.fails(2, "pairs", "b.npy", "--max-bytes", "0", says="--max-bytes")
+        for option in ("--n", "--steps", "--seed", "--threads"):
+            self.fails(2, "bench", "broad-phase", option, "-1", says=option)
 
     def test_help_has_an_example(self):
         self.assertEqual(self.run_quadrat("--help").returncode, 0)
