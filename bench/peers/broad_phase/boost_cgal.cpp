@@ -1,6 +1,8 @@
 // Boost's R-tree, bulk loaded at each step and asked for each box; CGAL's box intersection, which has no state.
 #include "peer.hpp"
 
+#include "cells/segment_test.hpp"
+
 #include <CGAL/Box_intersection_d/Box_d.h>
 #include <CGAL/box_intersection_d.h>
 #include <boost/geometry.hpp>
@@ -37,6 +39,20 @@ class Boost : public Peer {
         for (const Box3f& q : queries)
             tree_.query(bgi::intersects(to_boost(q)),
                         boost::make_function_output_iterator([&](const Value&) { ++hits; }));
+        return hits;
+    }
+
+    long query(std::span<const Segment3f> segments) override {
+        long hits = 0;
+        for (const Segment3f& s : segments) {
+            const auto test = [&](const Value& v) {
+                const Point &lo = v.first.min_corner(), &hi = v.first.max_corner();
+                const Box3f box{{lo.get<0>(), lo.get<1>(), lo.get<2>()}, {hi.get<0>(), hi.get<1>(), hi.get<2>()}};
+                hits += quadrat::cells::meets(s, box);
+            };
+            tree_.query(bgi::intersects(to_boost(quadrat::cells::bounds(s))),
+                        boost::make_function_output_iterator(test));
+        }
         return hits;
     }
 

@@ -10,10 +10,11 @@ run() { "$program" "$1" "$2" "$3" "$4" --json "$out/broad_phase-$1-$2-$3.json"; 
 run B1 10000 1 20
 run B2 10000 1 20
 for scene in B1 B2 B3 B6; do run "$scene" 100000 1 8; done
-run B5 100000 1 33  # kept pairs find everything anew every ten steps or so
-run B4 100000 1 3
+run B5 100000 1 32  # kept pairs find everything anew every ten steps or so
+run B4 100000 1 4
 echo "  (FCL is left out on B4: it takes minutes per step on boxes of such different sizes)"
 run B1 100000 2 8
+run B2 100000 2 8
 run B1 1000000 1 4
 run B2 1000000 1 4
 run B1 1000000 2 4
