@@ -98,6 +98,7 @@ void add_demo(CLI::App& app) {
     auto run = std::make_shared<SimulateOptions>();
     run->output.folder = "out/demo";
     run->output.ply = false;
+    run->output.overwrite = true;
     CLI::App* verb = add_verb(app, "demo", "water, balls and a cloth: the flagship scene, with a film and a report",
                               "  quadrat demo");
     add_simulate_options(*verb, *run);

@@ -183,6 +183,24 @@ Error SceneFile::placed(const Error& error, const std::string& file) const {
     return Error(error.kind(), (rest.empty() ? "" : rest + ": ") + error.message(), where).in_file(file);
 }
 
+namespace {
+
+// A scene without what a run can be continued without: names, colours, the camera, and when it ends.
+Json what_matters(Json json) {
+    for (const char* key : {"name", "about", "view", "end_time"}) json.erase(key);
+    if (!json.contains("frame_interval")) json["frame_interval"] = Scene{}.frame_interval;
+    for (const char* list : {"phases", "bodies", "cloths"})
+        if (json.contains(list) && json[list].is_array())
+            for (Json& part : json[list])
+                if (part.is_object()) {
+                    part.erase("color");
+                    if (std::string_view(list) != "phases") part.erase("name");
+                }
+    return json;
+}
+
+}  // namespace
+
 SceneFile parse_scene(std::string_view text, const std::string& path, const std::string& variant) {
     Json json = parse_json(text, path);
     try {
@@ -202,7 +220,7 @@ SceneFile parse_scene(std::string_view text, const std::string& path, const std:
         const std::string folder = std::filesystem::path(path).parent_path().string();
         SceneFile file = read_all(JsonCursor(json, ""), folder.empty() ? "." : folder);
         if (file.scene.name.empty()) file.scene.name = std::filesystem::path(path).stem().string();
-        file.text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+        file.text = what_matters(json).dump(-1, ' ', true, Json::error_handler_t::replace);
         return file;
     } catch (const Error& error) {
         throw error.where().file.empty() ? error.in_file(path) : error;

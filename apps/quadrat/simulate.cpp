@@ -21,7 +21,8 @@ void add_simulate_options(CLI::App& verb, SimulateOptions& options) {
     whole_number(verb.add_option("--threads", options.threads, "how many threads; 0: one per processor"), 0, 1024)
         ->type_name("N")
         ->capture_default_str();
-    verb.add_flag("--resume", options.resume, "continue from the folder's checkpoint");
+    CLI::Option* resume = verb.add_flag("--resume", options.resume, "continue from the folder's checkpoint");
+    verb.add_flag("--overwrite", options.output.overwrite, "replace a run that was stopped")->excludes(resume);
     verb.add_flag("--json", options.json, "print one JSON object");
 }
 

@@ -47,7 +47,7 @@ const std::vector<std::string> times_names = {"search",    "density", "forces", 
 
 namespace {
 
-constexpr char magic[8] = {'q', 's', 'i', 'm', 'r', 'u', 'n', '2'};
+constexpr char magic[8] = {'q', 's', 'i', 'm', 'r', 'u', 'n', '3'};
 
 std::string digits(std::uint64_t n) {
     const std::string text = std::to_string(n);
@@ -116,13 +116,56 @@ std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t 
     return rows;
 }
 
-// Our own files: NAME_12345.ending, or 12345.png.
+constexpr const char* own_files[] = {"checkpoint.qsim", "statistics.csv", "statistics.jsonl", "times.csv",
+                                     "film.mp4",        "report.html",    "series.pvd"};
+constexpr const char* own_folders[] = {"frames", "pictures"};
+
+// The number of a frame, plus one, in the names that we give: fluid_12345.ply, solids_12345.vtp, 12345.png and so on.
 std::uint64_t frame_of(const std::string& name) {
-    const std::size_t end = name.find('.'), under = name.rfind('_', end);
-    const std::string part =
-        name.substr(under == name.npos ? 0 : under + 1, end - (under == name.npos ? 0 : under + 1));
+    const std::size_t end = name.find('.');
+    if (end == name.npos) return 0;
+    std::size_t begin = 0;
+    for (const char* start : {"fluid_", "solids_"})
+        if (name.starts_with(start)) begin = std::strlen(start);
+    const std::string part = name.substr(begin, end - begin), ending = name.substr(end);
     if (part.size() < 5 || part.size() > 15 || part.find_first_not_of("0123456789") != part.npos) return 0;
-    return std::stoull(part) + 1;
+    static const std::vector<std::string> frames = {
+        ".ply",           ".vtp",           ".positions.npy", ".velocities.npy",
+        ".densities.npy", ".pressures.npy", ".phases.npy",    ".ids.npy"};
+    const bool ours = begin == 0 ? ending == ".png" : std::find(frames.begin(), frames.end(), ending) != frames.end();
+    return ours ? std::stoull(part) + 1 : 0;
+}
+
+// A folder with a checkpoint is that of a run. Anything else that a run would write over, or beside in its folders, is
+// somebody's.
+void make_way(const OutputOptions& options) {
+    const std::string& folder = options.folder;
+    std::error_code failed;
+    if (std::filesystem::exists(folder + "/checkpoint.qsim", failed)) {
+        bool finished = true;
+        std::uint64_t next = 0;
+        try {
+            const Checkpoint old = read_checkpoint(folder);
+            finished = old.finished;
+            next = old.next;
+        } catch (const Error&) {  // damaged, or of an older version: nothing can be continued from it
+        }
+        if (finished || options.overwrite) return;
+        throw Error(ErrorKind::cannot_write,
+                    "holds a run that was stopped " +
+                        (next > 0 ? "after frame " + std::to_string(next - 1) : std::string("at its start")) +
+                        ": continue it with --resume, or replace it with --overwrite",
+                    {.file = folder});
+    }
+    const auto taken = [](const std::string& path) {
+        throw Error(ErrorKind::cannot_write, "is there already, and not from a run: choose another folder",
+                    {.file = path});
+    };
+    for (const char* name : own_files)
+        if (std::filesystem::exists(folder + "/" + name, failed)) taken(folder + "/" + name);
+    for (const char* part : own_folders)
+        for (const auto& entry : std::filesystem::directory_iterator(folder + "/" + part, failed))
+            taken(entry.path().string());
 }
 
 void remove_later_frames(const std::string& folder, bool all, std::uint64_t next) {
@@ -171,6 +214,7 @@ Frame take_frame(const Simulation& simulation, const SceneView& view, std::uint6
 }
 
 Output::Output(const OutputOptions& options, bool fresh, std::uint64_t next) : options_(options) {
+    if (fresh) make_way(options);
     for (const char* part : {"", "/frames", "/pictures"}) {
         if (std::string_view(part) == "/frames" && !options.ply && !options.vtp && !options.npy) continue;
         if (std::string_view(part) == "/pictures" && !options.pictures) continue;
@@ -181,9 +225,7 @@ Output::Output(const OutputOptions& options, bool fresh, std::uint64_t next) : o
     for (const char* part : {"/frames", "/pictures"}) remove_later_frames(options.folder + part, fresh, next);
     if (fresh) {
         std::error_code failed;
-        for (const char* name : {"checkpoint.qsim", "statistics.csv", "statistics.jsonl", "times.csv", "film.mp4",
-                                 "report.html", "series.pvd"})
-            std::filesystem::remove(path(name), failed);
+        for (const char* name : own_files) std::filesystem::remove(path(name), failed);
     } else {
         const auto values = read_rows(path("statistics.csv"), statistics_names.size() + 1, next);
         const auto times = read_rows(path("times.csv"), times_names.size() + 1, next);
@@ -275,7 +317,7 @@ void Output::add_statistics(std::uint64_t frame, const Statistics& s, const Phas
 
 void Output::write_checkpoint(const Checkpoint& checkpoint) {
     io::AtomicFile file(path("checkpoint.qsim"));
-    const std::uint64_t parts[2] = {checkpoint.scene, checkpoint.next};
+    const std::uint64_t parts[3] = {checkpoint.scene, checkpoint.next, checkpoint.finished};
     std::string head(magic, sizeof magic);
     head.append(reinterpret_cast<const char*>(parts), sizeof parts);
     const std::uint64_t sum = text_hash(head);
@@ -289,9 +331,9 @@ Checkpoint read_checkpoint(const std::string& folder) {
     const std::string name = folder + "/checkpoint.qsim";
     const io::MappedFile file(name);
     const auto bytes = file.bytes();
-    constexpr std::size_t head = sizeof magic + 24;
+    constexpr std::size_t head = sizeof magic + 32;
     const std::string_view text = io::as_text(bytes);
-    if (text.starts_with("qsimrun1"))
+    if (text.starts_with("qsimrun1") || text.starts_with("qsimrun2"))
         throw Error(ErrorKind::bad_format, "a checkpoint of an older version of quadrat: run the scene again",
                     {.file = name, .byte = 0});
     if (text.size() < head || std::memcmp(text.data(), magic, sizeof magic) != 0)
@@ -300,8 +342,11 @@ Checkpoint read_checkpoint(const std::string& folder) {
     std::uint64_t sum = 0;
     std::memcpy(&checkpoint.scene, bytes.data() + sizeof magic, 8);
     std::memcpy(&checkpoint.next, bytes.data() + sizeof magic + 8, 8);
-    std::memcpy(&sum, bytes.data() + sizeof magic + 16, 8);
-    if (sum != text_hash(text.substr(0, sizeof magic + 16)))
+    std::uint64_t finished = 0;
+    std::memcpy(&finished, bytes.data() + sizeof magic + 16, 8);
+    checkpoint.finished = finished != 0;
+    std::memcpy(&sum, bytes.data() + sizeof magic + 24, 8);
+    if (sum != text_hash(text.substr(0, sizeof magic + 24)))
         throw Error(ErrorKind::bad_format, "the checkpoint is damaged", {.file = name, .byte = sizeof magic});
     checkpoint.state.assign(bytes.begin() + head, bytes.end());
     return checkpoint;

@@ -18,6 +18,7 @@ namespace quadrat::cli {
 struct OutputOptions {
     std::string folder = "out";
     bool ply = true, vtp = false, npy = false, pictures = true;
+    bool overwrite = false;  ///< a run that was not finished may be lost
 };
 
 /// The state of one frame as plain arrays, sorted by particle id.
@@ -36,14 +37,16 @@ struct Frame {
 /// Bytes that a run can be continued from.
 struct Checkpoint {
     std::uint64_t next = 0;   ///< the first frame that is not complete; 0: the start, before anything was drawn
-    std::uint64_t scene = 0;  ///< hash of the scene's text
+    std::uint64_t scene = 0;  ///< hash of what the scene's text says of the run
+    bool finished = false;    ///< the run came to the end that it was asked for
     std::vector<std::byte> state = {};
 };
 
 class Output {
   public:
-    /// Creates the folders. A fresh run removes what an earlier one left there; otherwise rows and files from the frame
-    /// `next` on are. Throws cannot_write.
+    /// Creates the folders. A fresh run removes what an earlier one left there, unless that was not finished; otherwise
+    /// rows and files from the frame `next` on are. Files of others are never touched: where there are some in its way,
+    /// a fresh run does not start. Throws cannot_write.
     Output(const OutputOptions& options, bool fresh, std::uint64_t next);
 
     void write(const Frame& frame);

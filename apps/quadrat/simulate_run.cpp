@@ -112,6 +112,10 @@ class Run {
                             (checkpoint_.next > 0 ? "frame " + std::to_string(checkpoint_.next - 1) : "the start"),
                         error.where());
         }
+        if (!checkpoint_.finished) {
+            checkpoint_.finished = true;
+            saved_ = false;
+        }
         save();
         finish();
     }
@@ -124,6 +128,7 @@ class Run {
             if (checkpoint_.scene != text_hash(file_.text))
                 throw Error(ErrorKind::bad_value, "this checkpoint is of another scene, or the scene has changed",
                             {.file = name});
+            checkpoint_.finished = false;
             try {
                 simulation_.emplace(Simulation::load(checkpoint_.state, executor_.get()));
             } catch (const Error& error) {
@@ -207,12 +212,12 @@ class Run {
 
     // The disk is full or gone. What is there is whole; a checkpoint takes the room that is left, if it can.
     [[noreturn]] void give_up(const Error& error) {
-        std::string kept = "; the last good checkpoint is kept";
         try {
             save();
         } catch (const Error&) {
         }
-        throw Error(error.kind(), error.message() + kept + ": free some room and continue with --resume",
+        throw Error(error.kind(),
+                    error.message() + "; the last good checkpoint is kept: make room or mend the disk, then --resume",
                     error.where());
     }
 

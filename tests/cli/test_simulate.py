@@ -183,6 +183,56 @@ class Simulate(CommandLine):
         self.assertEqual(len(os.listdir(self.path("out/frames"))), 2)
         self.assertEqual(os.listdir(self.path("out/pictures")), [])
 
+    def test_files_of_others_are_never_touched(self):
+        self.scene(water())
+        for name in ("pictures/IMG_20231105.jpg", "pictures/12345.png", "frames/data_00017.csv", "film.mp4", "report.html"):
+            folder = "with_" + name.replace("/", "_")
+            os.makedirs(os.path.dirname(self.path(folder + "/" + name)))
+            self.write(folder + "/" + name, "mine")
+            self.fails(1, "simulate", "scene.json", "-o", folder, "--no-pictures", "--frames", 1, says=(name, "not from a run"))
+            self.assertEqual(self.tree(folder, but=()), {name: b"mine"})
+        os.makedirs(self.path("beside/notes"))
+        self.write("beside/notes/a.txt", "mine")
+        self.json("simulate", "scene.json", "-o", "beside", "--no-pictures", "--frames", 1)
+        self.write("beside/frames/fluid_00001.txt", "mine")
+        self.json("simulate", "scene.json", "-o", "beside", "--no-pictures", "--frames", 0)
+        tree = self.tree("beside")
+        self.assertEqual((tree["notes/a.txt"], tree["frames/fluid_00001.txt"]), (b"mine", b"mine"))
+        self.assertNotIn("frames/fluid_00001.ply", tree)
+
+    def test_a_stopped_run_is_not_lost_by_mistake(self):
+        self.scene(water(end_time=1000, frame_interval=0.002))
+        process = subprocess.Popen([QUADRAT, "simulate", "scene.json", "-o", "out", "--no-pictures"], cwd=self.folder.name,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        deadline = time.time() + 120
+        while not os.path.exists(self.path("out/frames/fluid_00002.ply")) and time.time() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        before = self.tree("out")
+        self.fails(1, "simulate", "scene.json", "-o", "out", "--no-pictures", says=("stopped after frame", "--resume", "--overwrite"))
+        self.assertEqual(before, self.tree("out"))
+        self.fails(2, "simulate", "scene.json", "-o", "out", "--resume", "--overwrite", says="--overwrite")
+        self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--frames", 1, "--overwrite")
+        self.assertNotIn("frames/fluid_00002.ply", self.tree("out"))
+        self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--frames", 1)  # that one was finished
+
+    def test_resume_takes_what_does_not_matter(self):
+        self.scene(water())
+        self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--frames", 2)
+        changed = water(name="longer", about="to see more", end_time=2 * water()["end_time"], view={"width": 64})
+        changed.setdefault("frame_interval", 0.02)
+        self.scene(changed, "longer.json")
+        result = self.json("simulate", "longer.json", "-o", "out", "--no-pictures", "--resume", "--frames", 8)
+        self.assertEqual((result["frames"], result["scene"]), (9, "longer"))
+        self.json("simulate", "longer.json", "-o", "whole", "--no-pictures", "--frames", 8)
+        one, two = self.tree("out"), self.tree("whole")
+        self.assertEqual(one.keys(), two.keys())
+        for name in one:
+            if name != "checkpoint.qsim":  # which holds the scene that it began with
+                self.assertEqual(one[name], two[name], name)
+
     def test_interrupted(self):
         self.scene(water(end_time=1000, frame_interval=0.002))
         for number in (signal.SIGINT, signal.SIGTERM):
