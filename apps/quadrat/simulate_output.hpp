@@ -29,7 +29,7 @@ struct Frame {
     std::vector<float> densities = {}, pressures = {};
     std::vector<std::uint8_t> phases = {};
     std::vector<std::uint32_t> ids = {};
-    io::Mesh solids = {};  ///< bodies (but planes) and cloths, coloured
+    io::Mesh solids = {};  ///< bodies, planes and cloths, coloured
 };
 
 [[nodiscard]] Frame take_frame(const Simulation& simulation, const SceneView& view, std::uint64_t number, double time);

@@ -37,6 +37,8 @@ class Placement {
     double m_[3][3];
 };
 
+constexpr double slab_share = 0.006;  // thickness of what is drawn of a plane, of the domain's longest side
+
 struct Solid {
     std::vector<Vec3d> vertices = {};
     std::vector<Triangle> triangles = {};
@@ -93,9 +95,119 @@ Solid solid_of(const RigidBody& body) {
     return ball;
 }
 
+double dot(const Vec3d& a, const Vec3d& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+// A plane as far as the domain goes: dot(normal, x) = offset, and its back a little behind it.
+struct Wall {
+    Vec3d normal;  // unit length
+    double offset;
+    render::Color color;
+};
+
+// What is seen of a plane, as a slab behind it: a large square cut by the sides of the box and by the other planes.
+// Empty if nothing is left.
+Solid slab_of(const Wall& wall, const std::vector<Wall>& all, const Box3d& box, double thickness) {
+    const Vec3d& n = wall.normal;
+    const int axis = std::abs(n[0]) < 0.6 ? 0 : std::abs(n[1]) < 0.6 ? 1 : 2;
+    Vec3d u{}, center{};
+    u[axis] = 1;
+    const double along = dot(u, n);
+    for (int k = 0; k < 3; ++k) u[k] -= along * n[k];
+    const double length = std::sqrt(dot(u, u));
+    for (int k = 0; k < 3; ++k) u[k] /= length;
+    const Vec3d v = {{n[1] * u[2] - n[2] * u[1], n[2] * u[0] - n[0] * u[2], n[0] * u[1] - n[1] * u[0]}};
+    double size = 0;
+    for (int k = 0; k < 3; ++k) {
+        center[k] = 0.5 * (box.lo[k] + box.hi[k]);
+        size += box.hi[k] - box.lo[k];
+    }
+    const double away = dot(center, n) - wall.offset;
+    std::vector<Vec3d> polygon;
+    for (const auto& [a, b] : {std::pair(-1, -1), std::pair(1, -1), std::pair(1, 1), std::pair(-1, 1)}) {
+        Vec3d p;
+        for (int k = 0; k < 3; ++k) p[k] = center[k] - away * n[k] + size * (a * u[k] + b * v[k]);
+        polygon.push_back(p);
+    }
+    const auto keep_in_front = [&](const Vec3d& normal, double limit) {
+        std::vector<Vec3d> kept;
+        for (std::size_t i = 0; i < polygon.size(); ++i) {
+            const Vec3d &p = polygon[i], &q = polygon[(i + 1) % polygon.size()];
+            const double dp = dot(normal, p) - limit, dq = dot(normal, q) - limit;
+            if (dp >= 0) kept.push_back(p);
+            if ((dp >= 0) == (dq >= 0)) continue;
+            Vec3d cut;
+            for (int j = 0; j < 3; ++j) cut[j] = p[j] + dp / (dp - dq) * (q[j] - p[j]);
+            kept.push_back(cut);
+        }
+        polygon.swap(kept);
+    };
+    for (int k = 0; k < 3; ++k)
+        for (const double sign : {1.0, -1.0}) {
+            Vec3d side{};
+            side[k] = sign;
+            keep_in_front(side, sign > 0 ? box.lo[k] : -box.hi[k]);
+        }
+    for (const Wall& other : all)
+        if (&other != &wall) keep_in_front(other.normal, other.offset - thickness);
+    Solid slab;
+    const auto m = static_cast<std::uint32_t>(polygon.size());
+    if (m < 3) return slab;
+    slab.vertices = polygon;
+    for (Vec3d p : polygon) {
+        for (int k = 0; k < 3; ++k) p[k] -= thickness * n[k];
+        slab.vertices.push_back(p);
+    }
+    for (std::uint32_t i = 0; i < m; ++i) {
+        const std::uint32_t j = (i + 1) % m;
+        if (i >= 2) slab.triangles.insert(slab.triangles.end(), {{0, i - 1, i}, {m, m + i, m + i - 1}});
+        slab.triangles.insert(slab.triangles.end(), {{i, m + j, j}, {i, m + i, m + j}});
+    }
+    return slab;
+}
+
+// In two dimensions slabs are seen from the side: as deep as a particle.
+Box3d box_of_slabs(const Simulation& simulation) {
+    const Scene& scene = simulation.scene();
+    Box3d box = scene.domain.box;
+    if (scene.dimension == 2) {
+        box.hi[2] = 0.5 * simulation.preset().spacing;
+        box.lo[2] = -box.hi[2];
+    }
+    return box;
+}
+
+double largest_side(const Box3d& box) {
+    return std::max({box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2]});
+}
+
 template <class Colors>
 render::Color color_of(const Colors& colors, std::size_t i, std::uint32_t otherwise) {
     return i < colors.size() ? colors[i] : render::from_hex(otherwise);
+}
+
+// The planes of the domain and the bodies that are planes.
+std::vector<Wall> walls_of(const Simulation& simulation, const SceneView& view) {
+    std::vector<Wall> walls;
+    const Scene& scene = simulation.scene();
+    for (const auto& plane : scene.domain.planes) {
+        const double length = std::sqrt(dot(plane.normal, plane.normal));
+        Vec3d n;
+        for (int k = 0; k < 3; ++k) n[k] = plane.normal[k] / length;
+        walls.push_back({n, plane.offset, render::from_hex(0x7d838b)});
+    }
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+        if (scene.bodies[i].shape != BodyShape::plane) continue;
+        BodyPose turned = simulation.bodies()[i];
+        const Vec3d at = turned.position;
+        turned.position = {};
+        Vec3d n = Placement(turned)(scene.bodies[i].normal);
+        const double length = std::sqrt(dot(n, n));
+        for (int k = 0; k < 3; ++k) n[k] /= length;
+        walls.push_back({n, dot(n, at), color_of(view.body_colors, i, 0x7d838b)});
+    }
+    return walls;
 }
 
 std::uint8_t byte_of(float v) {
@@ -198,6 +310,12 @@ io::Mesh solid_mesh(const Simulation& simulation, const SceneView& view) {
         const ClothSurface cloth = simulation.cloth(i);
         add(cloth.positions, cloth.triangles, color_of(view.cloth_colors, i, 0xb5343f));
     }
+    const Box3d box = box_of_slabs(simulation);
+    const std::vector<Wall> walls = walls_of(simulation, view);
+    for (const Wall& wall : walls) {
+        const Solid slab = slab_of(wall, walls, box, slab_share * largest_side(box));
+        add(slab.vertices, slab.triangles, wall.color);
+    }
     return mesh;
 }
 
@@ -256,6 +374,20 @@ render::Stage stage_of(const Simulation& simulation, const Frame& frame, const S
                                       static_cast<float>(view.field_of_view * std::numbers::pi / 180));
     if (view.eye) stage.camera.eye = narrow(*view.eye);
     if (view.target) stage.camera.target = narrow(*view.target);
+    // Planes that the camera sees the front of; the others would hide what they hold.
+    const Vec3f& from = stage.camera.eye;
+    const Vec3d eye = {{double(from[0]), double(from[1]), double(from[2])}};
+    const std::vector<Wall> walls = walls_of(simulation, view);
+    for (const Wall& wall : walls) {
+        if (!flat && dot(wall.normal, eye) <= wall.offset) continue;
+        const Solid slab = slab_of(wall, walls, box_of_slabs(simulation), slab_share * size);
+        render::Shape shape;
+        for (const Vec3d& v : slab.vertices) shape.vertices.push_back(narrow(v));
+        shape.triangles = slab.triangles;
+        shape.colors = {wall.color};
+        shape.finish = {.coat = 0.02f};
+        if (!shape.triangles.empty()) stage.shapes.push_back(std::move(shape));
+    }
     return stage;
 }
 

@@ -14,11 +14,11 @@ namespace quadrat::cli {
 
 struct Frame;
 
-/// Bodies (but planes) and cloths as one mesh with colours.
+/// Bodies, cloths, and planes as far as the domain goes, as one mesh with colours.
 [[nodiscard]] io::Mesh solid_mesh(const Simulation& simulation, const SceneView& view);
 
 /// Everything that is seen of a frame: the fluid as a clear liquid, or as balls where surfaces are not to be had or not
-/// wanted; solids; cloths; the floor and the edges of the domain.
+/// wanted; solids; cloths; planes that face the camera; the floor and the edges of the domain.
 [[nodiscard]] render::Stage stage_of(const Simulation& simulation, const Frame& frame, const SceneView& view);
 
 }  // namespace quadrat::cli
