@@ -111,7 +111,11 @@ SceneFile read_all(const JsonCursor& at, const std::string& folder) {
     if (const auto part = object.find("emitters")) read_emitters(*part, file);
     if (const auto part = object.find("bodies")) read_bodies(*part, file, folder);
     if (const auto part = object.find("cloths")) read_cloths(*part, file, folder);
-    if (const auto part = object.find("view")) read_view(*part, file.view);
+    if (const auto part = object.find("view")) {
+        read_view(*part, file.view);
+        if (scene.dimension == 2 && file.view.fluid == FluidLook::surface)
+            JsonObject(*part).need("fluid").expected("balls or auto in two dimensions");
+    }
     object.end();
     if (scene.end_time / scene.frame_interval > 1e6)
         object.need("frame_interval").expected("at most a million frames until end_time");
@@ -216,11 +220,17 @@ SceneFile parse_scene(std::string_view text, const std::string& path, const std:
             const Json change = patch->value();
             json.merge_patch(change);
         }
-        if (json.is_object()) json.erase("variants");
+        if (json.is_object() && json.contains("variants")) {
+            const JsonObject variants(JsonCursor(json["variants"], "/variants"));
+            for (const auto& [name, change] : json["variants"].items())
+                (void)JsonObject(variants.at().inside(change, name));
+            json.erase("variants");
+        }
         const std::string folder = std::filesystem::path(path).parent_path().string();
         SceneFile file = read_all(JsonCursor(json, ""), folder.empty() ? "." : folder);
         if (file.scene.name.empty()) file.scene.name = std::filesystem::path(path).stem().string();
-        file.text = what_matters(json).dump(-1, ' ', true, Json::error_handler_t::replace);
+        file.text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+        file.identity = what_matters(json).dump(-1, ' ', true, Json::error_handler_t::replace);
         return file;
     } catch (const Error& error) {
         throw error.where().file.empty() ? error.in_file(path) : error;

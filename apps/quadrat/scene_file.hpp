@@ -35,7 +35,8 @@ struct SceneView {
 struct SceneFile {
     Scene scene = {};
     SceneView view = {};
-    std::string text = {};                     ///< the scene as it was read, variant included
+    std::string text = {};  ///< the scene as it was read, variant included
+    std::string identity;   ///< the same without what a run can be continued without: names, colours, view, end_time
     std::vector<std::string> body_paths = {};  ///< where each body of the scene comes from: "/bodies/2"
 
     /// An error of the simulation with the path as it is in the file: bodies made by an array or scattered become one,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "io/files.hpp"
 #include "io/text.hpp"
@@ -60,11 +61,16 @@ void JsonCursor::expected(const std::string& what) const {
     fail("expected " + what + ", found " + shown(*value_));
 }
 
+// Particles are single precision, and so are products of what is given: beyond these nothing means anything.
+constexpr double smallest = 1e-18, largest = 1e18;
+
 double JsonCursor::number(Range range) const {
     const double x = value_->is_number() ? value_->get<double>() : std::nan("");
     const bool fits =
         std::isfinite(x) && (range == Range::any || (range == Range::positive && x > 0) ||
                              (range == Range::not_negative && x >= 0) || (range == Range::share && x >= 0 && x <= 1));
+    if (fits && (std::abs(x) > largest || (range == Range::positive && x < smallest)))
+        expected("a number between 1e-18 and 1e18 in size");
     if (!fits)
         expected(range == Range::positive       ? "a positive number"
                  : range == Range::not_negative ? "a number of at least 0"
@@ -96,7 +102,9 @@ Vec3d JsonCursor::vector(Range range) const {
         expected(dimension_ == 2 ? "an array of 2 numbers" : "an array of 3 numbers");
     Vec3d v = {{0, 0, 0}};
     for (std::size_t k = 0; k < size; ++k)
-        v[static_cast<int>(k)] = inside((*value_)[k], std::to_string(k)).number(range);
+        v[static_cast<int>(k)] =
+            inside((*value_)[k], std::to_string(k)).number(k == 2 && dimension_ == 2 ? Range::any : range);
+    if (dimension_ == 2 && v[2] != 0) inside((*value_)[2], "2").expected("0 in two dimensions");
     return v;
 }
 
@@ -169,43 +177,54 @@ void JsonObject::end() const {
 
 namespace {
 
-// The path of the value that the parser was at when it gave up: it is parsed again, with an eye on where.
+// The path of the value that the parser was at when it gave up, or of the first key that an object has twice: the text
+// is parsed with an eye on where. Empty if nothing is wrong.
 std::string path_of_failure(std::string_view text) {
     struct Level {
         bool list;
         std::size_t index;
         std::string key;
+        std::set<std::string> keys;
     };
     std::vector<Level> levels;
+    const auto path = [&] {
+        std::string p;
+        for (const Level& level : levels) p += "/" + (level.list ? std::to_string(level.index) : token(level.key));
+        return p.empty() ? "/" : p;
+    };
+    std::string twice;
     const auto next = [&] {
         if (!levels.empty() && levels.back().list) ++levels.back().index;
     };
     const Json::parser_callback_t watch = [&](int, Json::parse_event_t event, Json& value) {
         using Event = Json::parse_event_t;
         if (event == Event::object_start || event == Event::array_start)
-            levels.push_back({event == Event::array_start, 0, {}});
+            levels.push_back({event == Event::array_start, 0, {}, {}});
         else if (event == Event::object_end || event == Event::array_end)
             levels.pop_back(), next();
-        else if (event == Event::key)
+        else if (event == Event::key) {
             levels.back().key = value.get<std::string>();
-        else
+            if (!levels.back().keys.insert(levels.back().key).second && twice.empty()) twice = path();
+        } else
             next();
         return true;
     };
     try {
         if (Json::parse(text.begin(), text.end(), watch, true, true).is_discarded()) return "/";
     } catch (const Json::exception&) {
+        return path();
     }
-    std::string path;
-    for (const Level& level : levels) path += "/" + (level.list ? std::to_string(level.index) : token(level.key));
-    return path.empty() ? "/" : path;
+    return twice;
 }
 
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& name) {
     try {
-        return Json::parse(text.begin(), text.end(), nullptr, true, true);
+        Json json = Json::parse(text.begin(), text.end(), nullptr, true, true);
+        if (const std::string twice = path_of_failure(text); !twice.empty())
+            throw Error(ErrorKind::duplicate, "this key is there twice", {.file = name, .field = twice});
+        return json;
     } catch (const Json::out_of_range&) {  // 1e999
         throw Error(ErrorKind::bad_value, "expected a finite number, found one that is too large",
                     {.file = name, .field = path_of_failure(text)});

@@ -94,6 +94,7 @@ void read_phases(const JsonCursor& at, SceneFile& file) {
         object.read("stiffness", phase.stiffness, Range::positive);
         object.read("gamma", phase.gamma, Range::positive);
         object.read("tension", phase.tension, Range::not_negative);
+        object.read("negative_pressure", phase.negative_pressure);
         object.read("particle_mass", phase.particle_mass, Range::positive);
         object.read("support", phase.support, Range::positive);
         constexpr std::uint32_t palette[] = {0x1f6fb2, 0xe0a526, 0x3a9d6b, 0xb5446e};

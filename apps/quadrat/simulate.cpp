@@ -7,6 +7,7 @@ namespace quadrat::cli {
 
 void add_simulate_options(CLI::App& verb, SimulateOptions& options) {
     verb.add_option("-o,--out", options.output.folder, "folder for everything that is written")
+        ->check([](const std::string& name) { return std::string(name.empty() ? "expected a folder" : ""); })
         ->type_name("DIR")
         ->capture_default_str();
     whole_number(verb.add_option("--frames", options.frames, "stop after frame N; frame 0 is the start"), 0, 1000000000)

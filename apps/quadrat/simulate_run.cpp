@@ -89,7 +89,7 @@ class Run {
         last_ = std::max<std::uint64_t>(
             1, static_cast<std::uint64_t>(std::ceil(scene.end_time / scene.frame_interval - 1e-9)));
         if (options.frames) last_ = std::min(last_, *options.frames);
-        checkpoint_.scene = text_hash(file.text);
+        checkpoint_.scene = text_hash(file.identity);
     }
 
     void go() {
@@ -125,7 +125,7 @@ class Run {
         if (options_.resume) {
             checkpoint_ = read_checkpoint(options_.output.folder);
             const std::string name = options_.output.folder + "/checkpoint.qsim";
-            if (checkpoint_.scene != text_hash(file_.text))
+            if (checkpoint_.scene != text_hash(file_.identity))
                 throw Error(ErrorKind::bad_value, "this checkpoint is of another scene, or the scene has changed",
                             {.file = name});
             checkpoint_.finished = false;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -110,16 +111,20 @@ void Progress::now(std::string what) {
 }
 
 void Progress::draw() {
-    constexpr int width = 30;
+    constexpr std::size_t width = 30;
     const double fraction = fraction_.load(std::memory_order_relaxed);
-    if (fraction < 0) {
-        std::fprintf(stderr, "\r\033[K%s ...", what_.c_str());
-        return;
+    std::string line = what_ + " ...";
+    if (fraction >= 0) {
+        const auto full = static_cast<std::size_t>(std::min(fraction, 1.0) * width);
+        char percent[16];
+        std::snprintf(percent, sizeof percent, "] %3.0f %%  ", 100 * fraction);
+        line = "[" + std::string(full, '#') + std::string(width - full, '-') + percent + what_;
     }
-    const int full = static_cast<int>(std::min(fraction, 1.0) * width);
-    const std::string bar =
-        std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(width - full), '-');
-    std::fprintf(stderr, "\r\033[K[%s] %3.0f %%  %s", bar.c_str(), 100 * fraction, what_.c_str());
+    // One line: what does not fit the terminal is left out.
+    winsize window{};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
+        line.resize(std::min<std::size_t>(line.size(), window.ws_col - 1u));
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
 }
 
 }  // namespace quadrat::cli

@@ -301,6 +301,19 @@ class Simulate(CommandLine):
                 ({"view": {"width": 1e9}}, "/view/width: expected a whole number"),
                 ({"view": {"color": "red"}}, "/view/color: "),
                 ({"frame_interval": 1e-9}, "/frame_interval: expected at most a million frames"),
+                ({"phases": [{"rest_density": 1e-40}]}, "/phases/0/rest_density: expected a number between"),
+                ({"phases": [{"rest_density": 1e40}]}, "/phases/0/rest_density: expected a number between"),
+                ({"phases": [{"tension": 1e300}]}, "/phases/0/tension: expected a number between"),
+                ({"phases": [{"negative_pressure": 1}]}, "/phases/0/negative_pressure: expected true or false"),
+                ({"spacing": 1e300}, "/spacing: expected a number between"),
+                ({"blocks": [{"lo": [0, 0, 0], "hi": [0.1, 0.1, 0.1], "velocity": [1e15, 0, 0]}]}, "/blocks/0/velocity: needs steps"),
+                ({"bodies": [dict(ball, motion="moving", velocity=[0, 0, 1e15])]}, "/bodies/0/velocity: needs steps"),
+                ({"emitters": [{"position": [0.3, 0.1, 0.2], "radius": 0.02, "speed": 1e15}]}, "/emitters/0/speed: needs steps"),
+                ({"variants": 3}, "/variants: expected an object, found 3"),
+                ({"variants": {"a": []}}, "/variants/a: expected an object"),
+                ({"dimension": 2, "domain": {"lo": [0, 0, 0], "hi": [1, 1, 1]}}, "/domain/hi/2: expected 0 in two dimensions, found 1"),
+                ({"dimension": 2, "domain": {"lo": [0, 0], "hi": [1, 1]}, "blocks": [{"lo": [0, 0], "hi": [0.5, 0.5]}],
+                  "view": {"fluid": "surface"}}, "/view/fluid: expected balls or auto"),
         ):
             self.scene(water(**change))
             with self.subTest(change=change):
@@ -316,7 +329,10 @@ class Simulate(CommandLine):
         for old, path in (('"x"', "/particles/0/positions/1/1: "), ("0.06", "/end_time: "), ("36", "/view/height: ")):
             self.write("scene.json", text.replace(old, "1e999"))
             self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ", path + "expected a finite number"))
+        self.write("scene.json", json.dumps(water(phases=[{}])).replace("[{}]", '[{"viscosity": 1, "name": "a", "viscosity": 2}]'))
+        self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ", "/phases/0/viscosity: this key is there twice"))
         self.scene(water())
+        self.fails(2, "simulate", "scene.json", "-o", "", says="--out")
         self.fails(1, "simulate", "scene.json", "-o", "out", "--variant", "none", says="/variants: missing")
         self.scene(water(variants={"coarse": {"spacing": 0.04}}))
         self.fails(2, "simulate", "scene.json", "-o", "out", "--variant", "none", says="choose one of coarse")
