@@ -256,6 +256,7 @@ bool add_surfaces(render::Stage& stage, const Simulation& simulation, const Fram
     const auto spacing = static_cast<float>(simulation.preset().spacing);
     double size = 0;
     for (int k = 0; k < 3; ++k) size = std::max(size, box.hi[k] - box.lo[k]);
+    if (scene.phases.size() > 1) stage.gap = 1.5f * spacing;
     for (std::size_t phase = 0; phase < scene.phases.size(); ++phase) {
         std::vector<Vec3f> points;
         for (std::size_t i = 0; i < frame.positions.size(); ++i)

@@ -347,6 +347,21 @@ class World {
             if (hit.liquid < 0) return light + through * solid(hit, d, random, depth);
 
             const bool leaving = dot(hit.flat, d) > 0;
+            // From liquid to liquid, whose surfaces overlap a little or leave a little room, the ray goes straight on.
+            if (liquid >= 0 && liquid != hit.liquid) {
+                o = hit.point;
+                if (!leaving) liquid = hit.liquid;
+                continue;
+            }
+            if (leaving && stage_.gap > 0) {
+                const Hit next = nearest(hit.point, d, true, near_);
+                if (next.any() && next.liquid >= 0 && next.liquid != liquid && next.t < stage_.gap &&
+                    dot(next.flat, d) < 0) {
+                    o = next.point;
+                    liquid = next.liquid;
+                    continue;
+                }
+            }
             Vec3f n = leaving ? scaled(hit.normal, -1) : hit.normal;
             if (dot(n, d) > -1e-3f) n = leaving ? scaled(hit.flat, -1) : hit.flat;
             const float index = stage_.liquids[static_cast<std::size_t>(hit.liquid)].index;

@@ -68,6 +68,7 @@ struct Stage {
     std::vector<Balls> balls = {};
     std::vector<Shape> shapes = {};
     std::vector<Liquid> liquids = {};
+    float gap = 0;  ///< liquids that are nearer to each other than this touch
     std::optional<Floor> floor = {};
     Camera camera = {};
     Sun sun = {};

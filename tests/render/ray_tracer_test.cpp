@@ -51,6 +51,28 @@ Stage everything(std::size_t balls) {
     return stage;
 }
 
+// A block of liquid cut in two, apart by a little or one into the other, looks as if it were whole.
+TEST(RayTracer, LiquidsThatTouchHaveNoSurfaceBetweenThem) {
+    const auto picture = [](const std::vector<Box3f>& parts, float gap) {
+        Stage stage = red_ball();
+        for (const Box3f& part : parts)
+            stage.liquids.push_back(
+                {.shape = box_shape(part, {}), .absorption = {0.3f, 0.1f, 0.05f}, .scatter = {0.1f, 0.3f, 0.5f}});
+        stage.gap = gap;
+        return trace(stage, {.width = 80, .height = 60, .samples = 16});
+    };
+    const auto difference = [](const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+        double sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(double(a[i]) - double(b[i]));
+        return sum / static_cast<double>(a.size());
+    };
+    const auto whole = picture({{{-2, -4, 0.01f}, {2, -2, 2}}}, 0);
+    const std::vector<Box3f> apart = {{{-2, -4, 0.01f}, {2, -3.05f, 2}}, {{-2, -2.95f, 0.01f}, {2, -2, 2}}},
+                             across = {{{-2, -4, 0.01f}, {2, -2.95f, 2}}, {{-2, -3.05f, 0.01f}, {2, -2, 2}}};
+    EXPECT_LT(difference(whole, picture(apart, 0.2f)), 0.4 * difference(whole, picture(apart, 0)));
+    EXPECT_LT(difference(whole, picture(across, 0.2f)), 0.4 * difference(whole, picture(apart, 0)));
+}
+
 TEST(RayTracer, ShowsWhatIsThere) {
     const auto pixels = trace(red_ball(), {.width = 160, .height = 120, .samples = 4});
     ASSERT_EQ(pixels.size(), 160u * 120 * 3);
