@@ -1,16 +1,10 @@
 #include "pair_methods.hpp"
 
-#include <quadrat/broad_phase/group_hash.hpp>
-#include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
-#include <quadrat/broad_phase/multilevel_hash.hpp>
-#include <quadrat/cells/brute_force.hpp>
-#include <quadrat/cells/hierarchical_hash.hpp>
-#include <quadrat/cells/uniform_hash.hpp>
+#include <quadrat/broad_phase.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "verb.hpp"
 
@@ -57,9 +51,7 @@ class StructurePairs final : public PairFinder<D, T> {
             a_ = a;
             fill(structure_, b);
         } else {
-            // One set of both; pairs inside a set are dropped, and so do not count against the limit.
-            if constexpr (requires { options_.max_bytes; })
-                if (std::exchange(options_.max_bytes, unlimited) != unlimited) structure_ = Structure(options_);
+            // One set of both; pairs inside a set are never stored, and do not count against the limit.
             size_of_a_ = static_cast<std::uint32_t>(a.size());
             both_.assign(a.begin(), a.end());
             both_.insert(both_.end(), b.begin(), b.end());
@@ -73,8 +65,9 @@ class StructurePairs final : public PairFinder<D, T> {
         } else if constexpr (requires { structure_.find_pairs(a_, out); }) {
             structure_.find_pairs(a_, out);
         } else {
-            structure_.find_pairs(out);
-            std::erase_if(out, [&](const Pair& p) { return p.second < size_of_a_ || p.first >= size_of_a_; });
+            find_pairs_if(
+                structure_, out, [&](const Pair& p) { return p.first < size_of_a_ && p.second >= size_of_a_; },
+                options_.max_bytes);
             for (Pair& p : out) p.second -= size_of_a_;
         }
     }
