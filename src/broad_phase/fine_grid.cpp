@@ -132,11 +132,11 @@ FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects) {
         // Rows next to each other and boxes of two cells: three cells at most lie between two corners.
         double units = power_below(most / 3);
         if (k == 0) {
-            // Four times as long as eight homes usually are.
+            // Twice as long as the homes of a group usually are (homes_at_once in fine_kernel.cpp).
             const double bins_per_object =
                 static_cast<double>(shape.cells()) / static_cast<double>(std::max<std::size_t>(1, objects));
             const double span =
-                std::min(32 * bins_per_object + 4 * axis.reach, double(axis.count)) + 2 * axis.reach + 2;
+                std::min(26 * bins_per_object + 4 * axis.reach, double(axis.count)) + 2 * axis.reach + 2;
             units = std::min(4096.0, power_below(most / span));
             fine.longest = static_cast<std::int32_t>(most / units) - axis.reach - 2;
         }
