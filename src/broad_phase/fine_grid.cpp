@@ -32,10 +32,11 @@ void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::u
     const hn::CappedTag<T, parts> d;
     const hn::Rebind<std::uint32_t, decltype(d)> wide;
     const hn::Rebind<std::uint16_t, decltype(d)> narrow;
-    HWY_ALIGN T origin[parts] = {}, inverse[parts] = {}, limit[parts] = {};
+    HWY_ALIGN T origin[parts] = {}, scale[parts] = {}, inverse[parts] = {}, limit[parts] = {};
     HWY_ALIGN std::uint32_t negative[parts] = {};
     for (int k = 0; k < D; ++k) {
         origin[k] = origin[k + D] = fine.axis[k].origin;
+        scale[k] = scale[k + D] = fine.axis[k].scale;
         inverse[k] = inverse[k + D] = fine.axis[k].inverse;
         limit[k] = limit[k + D] = fine.axis[k].limit;
         negative[k + D] = ~0u;
@@ -49,7 +50,8 @@ void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::u
         const T* const corners = reinterpret_cast<const T*>(&r);
         for (std::size_t c = 0; c < parts; c += hn::Lanes(d)) {
             const auto x = hn::IfThenElseZero(hn::FirstN(d, c < 2 * D ? 2 * D - c : 0), hn::LoadU(d, corners + c));
-            const auto t = hn::Mul(hn::Sub(x, hn::Load(d, origin + c)), hn::Load(d, inverse + c));
+            const auto away = hn::Mul(hn::Sub(x, hn::Load(d, origin + c)), hn::Load(d, scale + c));
+            const auto t = hn::Mul(away, hn::Load(d, inverse + c));
             auto q = hn::BitCast(wide, quantised(d, hn::Min(hn::Max(t, hn::Zero(d)), hn::Load(d, limit + c))));
             const auto sign = hn::Load(wide, negative + c);
             q = hn::Sub(hn::Xor(q, sign), sign);
@@ -142,7 +144,7 @@ FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects) {
         }
         units = std::min(units, power_below(most_units / (double(axis.count) + 1)));
         while (units > 1 && !(double(axis.inverse) * units < double(std::numeric_limits<T>::max()))) units /= 2;
-        fine.axis[k] = {axis.origin, T(double(axis.inverse) * units), T(double(axis.count) * units)};
+        fine.axis[k] = {axis.origin, axis.scale, T(double(axis.inverse) * units), T(double(axis.count) * units)};
     }
     return fine;
 }

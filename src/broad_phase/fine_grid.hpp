@@ -16,11 +16,12 @@ namespace quadrat::broad_phase {
 template <class T>
 struct FineAxis {
     T origin = 0;
-    T inverse = 1;  ///< units per unit of length
+    T scale = 1;    ///< as of Axis
+    T inverse = 1;  ///< units per unit of length, over the scale
     T limit = 0;    ///< largest coordinate; everything beyond the grid has it
 
     [[nodiscard]] std::uint16_t operator()(T x) const {
-        T t = (x - origin) * inverse;
+        T t = (x - origin) * scale * inverse;
         t = t > T{0} ? t : T{0};
         t = t < limit ? t : limit;
         return static_cast<std::uint16_t>(static_cast<std::uint32_t>(static_cast<std::int32_t>(t)));

@@ -28,7 +28,7 @@ GridShape<D, T> make_shape(const GridDemand<D, T>& demand, Overflow overflow) {
         // The margin keeps boxes of the largest size within reach in spite of rounding; if it does not, they are
         // misfits, which costs time and never a pair.
         edge[k] = double(demand.largest[k]) * (1 + 0x1p-9) + 8 * eps * (extent[k] + magnitude);
-        edge[k] = std::max({edge[k], extent[k] / largest_count, double(std::numeric_limits<T>::min()) * 16});
+        edge[k] = std::max({edge[k], extent[k] / largest_count, double(std::numeric_limits<T>::denorm_min())});
         wanted[k] = std::floor(extent[k] / edge[k]) + 1;
     }
     // Share the budget of cells: the axes that need few cells get them all, the others split what is left evenly.
@@ -59,8 +59,10 @@ GridShape<D, T> make_shape(const GridDemand<D, T>& demand, Overflow overflow) {
             axis.count = static_cast<std::int32_t>(std::floor(extent[k] / edge[k])) + 1;
             axis.limit = T(axis.count - 1);
         }
-        axis.inverse = T(1 / edge[k]);
-        if (!(axis.inverse < std::numeric_limits<T>::max())) axis.inverse = std::numeric_limits<T>::max() / 2;
+        // Finer bins and finer coordinates are parts of a cell: there must be room for their inverse too.
+        constexpr double power = sizeof(T) == 4 ? 0x1p64 : 0x1p512, room = sizeof(T) == 4 ? 0x1p-96 : 0x1p-960;
+        if (edge[k] < room) axis.scale = T(power);
+        axis.inverse = T(1 / (edge[k] * double(axis.scale)));
     }
     // Finer bins along x while there is budget: they trim the ranges of candidates.
     for (double cells = double(shape.axis[0].count) *

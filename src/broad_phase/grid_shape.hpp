@@ -19,7 +19,8 @@ namespace quadrat::broad_phase {
 template <class T>
 struct Axis {
     T origin = 0;
-    T inverse = 1;           ///< cells per unit of length
+    T scale = 1;             ///< a power of two; above 1 where cells are so small that their inverse would be infinite
+    T inverse = 1;           ///< cells per unit of length, over the scale
     T limit = 0;             ///< largest cell before wrapping, exactly representable
     std::int32_t count = 1;  ///< number of cells, a power of two if wrapped
     std::int32_t mask = -1;  ///< count - 1 if wrapped, all ones if clamped
@@ -28,11 +29,12 @@ struct Axis {
     [[nodiscard]] bool wrapped() const { return mask != -1; }
 
     [[nodiscard]] std::int32_t cell(T x) const {
-        T t = (x - origin) * inverse;
+        T t = (x - origin) * scale * inverse;
         t = t > T{0} ? t : T{0};
         t = t < limit ? t : limit;
         return static_cast<std::int32_t>(t);
     }
+    [[nodiscard]] double edge() const { return 1 / double(inverse) / double(scale); }
 };
 
 template <int D, class T>

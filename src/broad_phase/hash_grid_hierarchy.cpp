@@ -328,6 +328,10 @@ void HashGridHierarchy<D, T>::Impl::maybe_shrink() {
         grids.clear();
         sorted = stale = 0;
         loose = broad_phase::DynamicGrids<D, T>(options);
+        place.clear();
+        free_slots.clear();
+        filters.clear();
+        spheres.clear();
     } else if (stale > alive + loose_allowance) {
         const Gathered all = gather(alive);
         columns.clear();

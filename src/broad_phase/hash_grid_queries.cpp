@@ -30,7 +30,7 @@ int piece_count(const State& s, const double (&extent)[D]) {
     for (const auto& grid : s.grids) {
         const auto& shape = grid.shape;
         for (int k = 0; k < D; ++k)
-            pieces = std::max(pieces, extent[k] * double(shape.axis[k].inverse) / (4.0 * shape.axis[k].reach));
+            pieces = std::max(pieces, extent[k] / shape.axis[k].edge() / (4.0 * shape.axis[k].reach));
     }
     return pieces < max_pieces ? static_cast<int>(std::ceil(pieces)) : max_pieces;
 }
@@ -195,7 +195,7 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
     // Boxes around the point, doubling, until nothing outside can be nearer.
     double reach = 0;
     for (const auto& grid : s.grids)
-        if (reach == 0 && grid.size != 0) reach = 1 / double(grid.shape.axis[D - 1].inverse);
+        if (reach == 0 && grid.size != 0) reach = grid.shape.axis[D - 1].edge();
     if (!(reach > 0)) reach = 1;
     base::Array<std::uint32_t> found;
     for (;; reach *= 2) {

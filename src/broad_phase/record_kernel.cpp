@@ -94,7 +94,8 @@ HWY_INLINE void load_boxes(const Box<3, float>* boxes, hn::Vec<F> (&lo)[3], hn::
 // Axis::cell, lane by lane; boxes that are not regular are left out by the caller.
 HWY_INLINE hn::Vec<I> cells_on(const Axis<float>& axis, hn::Vec<F> x) {
     const F d;
-    const auto t = hn::Mul(hn::Sub(x, hn::Set(d, axis.origin)), hn::Set(d, axis.inverse));
+    const auto away = hn::Mul(hn::Sub(x, hn::Set(d, axis.origin)), hn::Set(d, axis.scale));
+    const auto t = hn::Mul(away, hn::Set(d, axis.inverse));
     return hn::ConvertTo(I(), hn::Min(hn::Max(t, hn::Zero(d)), hn::Set(d, axis.limit)));
 }
 

@@ -51,7 +51,7 @@ struct Model {
     explicit Model(const GridDemand<D, T>& demand) : objects(static_cast<double>(demand.objects)) {
         double left = std::max(64.0, 2 * objects), total = 1;
         for (int k = D - 1; k >= 0; --k) {
-            size[k] = std::max(double(demand.largest[k]), double(std::numeric_limits<T>::min()));
+            size[k] = std::max(double(demand.largest[k]), double(std::numeric_limits<T>::denorm_min()));
             extent[k] = std::max(2 * (double(demand.hi[k]) / 2 - double(demand.lo[k]) / 2), size[k]);
             cells[k] = std::max(1.0, std::min(extent[k] / size[k], std::pow(left, 1.0 / (k + 1))));
             left /= cells[k];

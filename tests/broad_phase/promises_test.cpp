@@ -129,6 +129,30 @@ TEST(HashGridChunks, AreThePairs) {
     EXPECT_TRUE(same_self_pairs(expected, chunked));
 }
 
+// Coordinates that are denormal, or near it, have cells of their own.
+template <class K>
+class HashGridDenormals : public testing::Test {};
+TYPED_TEST_SUITE(HashGridDenormals, test::Kinds);
+TYPED_TEST(HashGridDenormals, AreNotTestedAllAgainstAll) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    const base::MovingBoxes<D, T> world(base::BoxScene::equal, 4000);
+    for (const double unit : {0x1p13, 0x1p20, 0x1p30}) {  // of the smallest number
+        std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
+        for (Box<D, T>& box : boxes)
+            for (int k = 0; k < D; ++k) {
+                box.lo[k] = static_cast<T>(double(box.lo[k]) * unit) * std::numeric_limits<T>::denorm_min();
+                box.hi[k] = box.lo[k] + static_cast<T>(unit) * std::numeric_limits<T>::denorm_min();
+            }
+        HashGridHierarchy<D, T> grid;
+        grid.insert(view(boxes));
+        std::vector<Pair> pairs;
+        grid.find_pairs(pairs);
+        EXPECT_TRUE(same_self_pairs(test::oracle_pairs(view(boxes)), pairs));
+        EXPECT_LT(grid.stats().tests, 1'000'000u);
+    }
+}
+
 TEST(HashGridMemory, EmptyGridsGo) {
     HashGridHierarchy<2, double> grid({.factor = 1.01});
     const Id id = grid.insert(Box2d{{0, 0}, {1, 1}});
