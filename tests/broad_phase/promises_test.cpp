@@ -137,12 +137,12 @@ TYPED_TEST(HashGridDenormals, AreNotTestedAllAgainstAll) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
     const base::MovingBoxes<D, T> world(base::BoxScene::equal, 4000);
-    for (const double unit : {0x1p13, 0x1p20, 0x1p30}) {  // of the smallest number
+    for (const double edge : {0x1p13, 0x1p20, 0x1p30}) {  // of the smallest number
         std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
         for (Box<D, T>& box : boxes)
             for (int k = 0; k < D; ++k) {
-                box.lo[k] = static_cast<T>(double(box.lo[k]) * unit) * std::numeric_limits<T>::denorm_min();
-                box.hi[k] = box.lo[k] + static_cast<T>(unit) * std::numeric_limits<T>::denorm_min();
+                box.lo[k] = static_cast<T>(double(box.lo[k]) * edge) * std::numeric_limits<T>::denorm_min();
+                box.hi[k] = box.lo[k] + static_cast<T>(edge) * std::numeric_limits<T>::denorm_min();
             }
         HashGridHierarchy<D, T> grid;
         grid.insert(view(boxes));
