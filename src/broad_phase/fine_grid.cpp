@@ -27,7 +27,7 @@ HWY_INLINE auto quantised(D, V t) {
 // follows the corners is taken for zero.
 template <int D, class T>
 void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from,
-                 const FinePlaces& to) {
+                 std::uint32_t* next, FineRecord* to) {
     constexpr std::size_t parts = D == 3 ? 8 : 4;
     const hn::CappedTag<T, parts> d;
     const hn::Rebind<std::uint32_t, decltype(d)> wide;
@@ -41,12 +41,10 @@ void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::u
         limit[k] = limit[k + D] = fine.axis[k].limit;
         negative[k + D] = ~0u;
     }
-    std::uint32_t* const next = to.next;
-    FineRecord* const record = to.record;
-    std::uint32_t *const id = to.id, *const bin = to.bin, *const places = to.from;
     for (std::uint32_t i = 0; i < n; ++i) {
         const Record<D, T>& r = records[i];
-        const std::uint32_t key = r.key, at = next[key]++;
+        const std::uint32_t key = r.key;
+        FineRecord& out = to[next[key]++];
         const T* const corners = reinterpret_cast<const T*>(&r);
         for (std::size_t c = 0; c < parts; c += hn::Lanes(d)) {
             const auto x = hn::IfThenElseZero(hn::FirstN(d, c < 2 * D ? 2 * D - c : 0), hn::LoadU(d, corners + c));
@@ -55,16 +53,18 @@ void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::u
             auto q = hn::BitCast(wide, quantised(d, hn::Min(hn::Max(t, hn::Zero(d)), hn::Load(d, limit + c))));
             const auto sign = hn::Load(wide, negative + c);
             q = hn::Sub(hn::Xor(q, sign), sign);
-            hn::StoreU(hn::TruncateTo(narrow, q), narrow, record[at].part + c);
+            hn::StoreU(hn::TruncateTo(narrow, q), narrow, out.part + c);
         }
-        id[at] = r.id;
-        bin[at] = key;
-        places[at] = from + i;
+        out.id = r.id;
+        out.bin = key;
+        out.from = from + i;
     }
 }
 
 // Eight records of eight words become eight columns.
-void FineColumns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride) {
+void FineColumns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride,
+                 std::uint32_t* ids) {
+    for (std::size_t i = 0; i < n; ++i) ids[i] = records[i].id;
 #if HWY_TARGET == HWY_SCALAR
     for (std::size_t c = 0; c < columns; ++c)
         for (std::size_t i = 0; i < n; ++i) to[c * stride + i] = static_cast<std::uint16_t>(records[i].part[c] - 1);
@@ -100,8 +100,8 @@ void FineColumns(const FineRecord* records, std::size_t n, std::size_t columns, 
 
 #define QUADRAT_KERNEL(D, T, S)                                                                                       \
     void FineScatter##S(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from, \
-                        const FinePlaces& to) {                                                                       \
-        FineScatter(fine, records, n, from, to);                                                                      \
+                        std::uint32_t* next, FineRecord* to) {                                                        \
+        FineScatter(fine, records, n, from, next, to);                                                                      \
     }
 QUADRAT_KERNEL(2, float, 2f)
 QUADRAT_KERNEL(3, float, 3f)
@@ -151,16 +151,16 @@ FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects) {
 
 HWY_EXPORT(FineColumns);
 void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to,
-                  std::size_t stride) {
-    HWY_DYNAMIC_DISPATCH(FineColumns)(records, n, columns, to, stride);
+                  std::size_t stride, std::uint32_t* ids) {
+    HWY_DYNAMIC_DISPATCH(FineColumns)(records, n, columns, to, stride, ids);
 }
 
 #define QUADRAT_DISPATCH(D, T, S)                                                                                   \
     HWY_EXPORT(FineScatter##S);                                                                                     \
     template <>                                                                                                     \
     void fine_scatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from, \
-                      const FinePlaces& to) {                                                                       \
-        HWY_DYNAMIC_DISPATCH(FineScatter##S)(fine, records, n, from, to);                                           \
+                      std::uint32_t* next, FineRecord* to) {                                                        \
+        HWY_DYNAMIC_DISPATCH(FineScatter##S)(fine, records, n, from, next, to);                                           \
     }                                                                                                               \
     template FineGrid<D, T> make_fine(const GridShape<D, T>&, std::size_t);
 QUADRAT_DISPATCH(2, float, 2f)

@@ -40,27 +40,24 @@ struct FineGrid {
 template <int D, class T>
 [[nodiscard]] FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects);
 
-/// A box in fine coordinates: lo on each axis, then the negative of hi on each axis; the rest means nothing.
-struct alignas(16) FineRecord {
-    std::uint16_t part[8];
+/// A box in fine coordinates, and what else is known of it: half a cache line, so that a record finds its place with one
+/// access to memory.
+struct alignas(32) FineRecord {
+    std::uint16_t part[8];  ///< lo on each axis, then the negative of hi on each axis; the rest means nothing
+    std::uint32_t id;
+    std::uint32_t bin;   ///< of the lower corner, within the slab
+    std::uint32_t from;  ///< place in the partition
 };
 
-/// Where the records of a slab go, by their place in the order of the bins.
-struct FinePlaces {
-    std::uint32_t* next;  ///< of each bin, the place of its next record
-    FineRecord* record;
-    std::uint32_t* id;
-    std::uint32_t* bin;   ///< within the slab
-    std::uint32_t* from;  ///< place in the partition
-};
-
-/// Puts n records, the first of which is at place `from` of the partition, into their places.
+/// Puts n records, the first of which is at place `from` of the partition, into the order of their bins; next[b] is the
+/// place of the next record of bin b.
 template <int D, class T>
 void fine_scatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from,
-                  const FinePlaces& to);
+                  std::uint32_t* next, FineRecord* to);
 
-/// Takes n records apart into columns, `stride` apart, of numbers less one: a sum of a record's and a column's part is
-/// then negative where corners coincide. Writes up to seven elements behind the last one of a column.
-void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride);
+/// Takes n records apart into their ids and columns, `stride` apart, of numbers less one: a sum of a record's and a
+/// column's part is then negative where corners coincide. Writes up to seven elements behind the last one of each.
+void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride,
+                  std::uint32_t* ids);
 
 }  // namespace quadrat::broad_phase

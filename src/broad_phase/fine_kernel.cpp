@@ -142,11 +142,11 @@ class FineMatcher {
     template <bool Triangular, std::size_t N>
     HWY_NOINLINE Pair* test_homes(std::size_t from, std::size_t vectors, std::uint64_t valid, Pair* end) {
         const std::uint16_t* const columns = columns_ + from;
-        const std::uint32_t *const ids = id_ + from, *own_id = slab_->id.data() + first_;
+        const std::uint32_t* const ids = id_ + from;
         const FineRecord* own = slab_->record.data() + first_;
         const FineRecord* const last = own + count_;
         const bool exact = exact_;
-        for (; own != last; ++own, ++own_id) {
+        for (; own != last; ++own) {
             Vector home[2 * D];
             // Minus the home's hi beside the candidates' lo, its lo beside minus their hi: sums are differences.
             for (int c = 0; c < 2 * D; ++c)
@@ -157,7 +157,7 @@ class FineMatcher {
             hits &= valid;
             if (touching || !exact) [[unlikely]]
                 hits = decided(own, from, hits);
-            end = write_hits(end, *own_id, hits, ids);
+            end = write_hits(end, own->id, hits, ids);
         }
         return end;
     }
@@ -235,13 +235,16 @@ class FineMatcher {
     FineRange ranges_[fine_ranges];  // what the candidates are
 };
 
-// So many homes that their candidates usually fit into one block of 64.
+// So many homes that their candidates usually fit into one block of 64; where hardly any would, what is copied is shared
+// by many.
 template <int D, class T>
 std::uint32_t homes_at_once(const GridShape<D, T>& shape, std::size_t objects) {
     constexpr double candidates = 58;  // as many as were measured to be best, for equal cubes and sizes of 1 to 12
+    constexpr std::uint32_t homes_where_crowded = 12;  // 8 and 16 were as good, 4 and 32 were not (sticks)
     const double per_cell = static_cast<double>(objects) * shape.axis[0].reach / static_cast<double>(shape.cells());
     const double rows = D == 3 ? 4.5 : 1.5;
-    return static_cast<std::uint32_t>(std::clamp(candidates / rows - 2 * per_cell, 4.0, double(fine_group)));
+    const double fit = candidates / rows - 2 * per_cell;
+    return fit < 4 ? homes_where_crowded : static_cast<std::uint32_t>(std::min(fit, double(fine_group)));
 }
 
 template <int D, class T>
@@ -262,16 +265,16 @@ std::uint64_t FinePairsOfSlab(FineWindow<D, T>& window, std::uint32_t number, Pa
         const int following = static_cast<int>(following_rows(shape, row, next));
         FineRow rows[4];
         for (int r = 0; r < following; ++r) rows[r] = window.row(next[r]);
-        const std::uint32_t* const bin = own.slab->bin.data();
+        const FineRecord* const home = own.slab->record.data();
         const auto row_bin = static_cast<std::int32_t>(own.start - own.slab->start.data());
         std::uint32_t left = (e - a + most - 1) / most;
         for (std::uint32_t g = a, count; g < e; g += count) {
             count = (e - g + left - 1) / left;  // even shares
             --left;
             // Homes are in the order of their bins, and none reaches further than `reach` beyond its own.
-            const std::int32_t first = std::max(0, static_cast<std::int32_t>(bin[g]) - row_bin - reach);
+            const std::int32_t first = std::max(0, static_cast<std::int32_t>(home[g].bin) - row_bin - reach);
             const std::int32_t end =
-                std::min(bins, static_cast<std::int32_t>(bin[g + count - 1]) - row_bin + reach + 1);
+                std::min(bins, static_cast<std::int32_t>(home[g + count - 1].bin) - row_bin + reach + 1);
             FineRange ranges[fine_ranges];
             ranges[0] = {own.slab, g, own.start[end] - g};
             for (int r = 0; r < following; ++r)

@@ -56,8 +56,6 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
     slab.stride = (n + 127) / 64 * 64 + 32;
     slab.columns.resize_discard(2 * D * slab.stride);
     slab.id.resize_discard(n + read_ahead);
-    slab.bin.resize_discard(n + read_ahead);
-    slab.from.resize_discard(n);
     slab.record.resize_discard(n + 8);
     if (n == 0) return;  // what there is may be read all the same
     // Counted two places behind, summed up, and raised by one for each record that finds its place, the table ends as
@@ -66,18 +64,17 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
         for (std::uint32_t i = 0; i < count; ++i) ++start[r[i].key + 2];
     });
     std::partial_sum(start, start + bins + 2, start);
-    const FinePlaces places{start + 1, slab.record.data(), slab.id.data(), slab.bin.data(), slab.from.data()};
     partition_->for_each_chunk(first_slab_ + number, [&](const Record<D, T>* r, std::uint32_t count) {
-        fine_scatter(fine_, r, count, partition_->place(r), places);
+        fine_scatter(fine_, r, count, partition_->place(r), start + 1, slab.record.data());
     });
-    fine_columns(slab.record.data(), n, 2 * D, slab.columns.data(), slab.stride);
+    fine_columns(slab.record.data(), n, 2 * D, slab.columns.data(), slab.stride, slab.id.data());
 }
 
 template <int D, class T>
 std::size_t FineWindow<D, T>::bytes() const {
     std::size_t sum = ring_.capacity() * sizeof(FineSlab);
     for (const FineSlab& s : ring_)
-        sum += s.record.bytes() + s.columns.bytes() + s.id.bytes() + s.bin.bytes() + s.from.bytes() + s.start.bytes();
+        sum += s.record.bytes() + s.columns.bytes() + s.id.bytes() + s.start.bytes();
     return sum;
 }
 

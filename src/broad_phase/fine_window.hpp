@@ -19,8 +19,6 @@ struct FineSlab {
         columns;  ///< the same, `stride` apart and one less; whole vectors may be read behind the end
     std::size_t stride = 0;
     base::Array<std::uint32_t> id;
-    base::Array<std::uint32_t> bin;    ///< of the lower corner, within the slab
-    base::Array<std::uint32_t> from;   ///< place in the partition
     base::Array<std::uint32_t> start;  ///< of each bin; one past the last bin is the number of boxes
     std::uint32_t size = 0;
 };
@@ -50,7 +48,7 @@ class FineWindow {
         return {&slab, slab.start.data() + std::size_t{row & (shape_.rows_per_slab() - 1)} * shape_.bins()};
     }
     [[nodiscard]] const Box<D, T>& box(const FineSlab& slab, std::size_t i) const {
-        return (*partition_)[slab.from[i]].box;
+        return (*partition_)[slab.record[i].from].box;
     }
     /// Asks for some of the memory that the next slab will be sorted from; called once per row.
     void fetch_ahead() { ahead_.next(lines_per_row_); }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t max_shapes = 16;
 constexpr std::size_t spread_sample = 2048;
+constexpr double cost_of_columns = 40;  // of an object, in the units of Model, where there are several grids
 
 template <int D, class T>
 struct SizeClass {
@@ -61,10 +62,10 @@ struct Model {
         per_cell = objects / total;
     }
 
-    // Vector operations, roughly: the constants come from timing the kernels once, on one machine.
+    // Of about a third of a nanosecond: the constants come from timing the kernels, with AVX2 and AVX-512 (decision 0083).
     [[nodiscard]] double within() const {
         const double rows = D == 3 ? 4.5 : 1.5;
-        return objects * (40 + rows * (8 + 3 * per_cell));
+        return objects * (40 + rows * (8 + per_cell));
     }
 
     // Cost of finding the pairs of a (homes) and b.
@@ -79,7 +80,7 @@ struct Model {
             candidates *= covered / b.cells[k];
             kept *= std::min(1.0, (reach + b.size[k]) / b.extent[k]);
         }
-        return a.objects / 8 * (60 + 6 * rows + candidates) + a.objects * (20 + 0.6 * kept * b.objects);
+        return a.objects / 8 * (108 + 11 * rows + 1.8 * candidates) + a.objects * (36 + 1.1 * kept * b.objects);
     }
 };
 
@@ -163,6 +164,18 @@ std::vector<SizeClass<D, T>> shapes_of(std::span<const Box<D, T>> sample, std::s
     return shapes;
 }
 
+// Cost of all pairs, of `objects` objects.
+template <int D, class T>
+double total_cost(const std::vector<Costs<D, T>>& costs, const std::vector<std::vector<double>>& cross,
+                  std::size_t objects) {
+    double sum = costs.size() > 1 ? cost_of_columns * static_cast<double>(objects) : 0;
+    for (std::size_t a = 0; a < costs.size(); ++a) {
+        sum += costs[a].model.within();
+        for (std::size_t b = a + 1; b < costs.size(); ++b) sum += cross[a][b];
+    }
+    return sum;
+}
+
 template <int D, class T>
 void merge(std::vector<SizeClass<D, T>>& classes, std::size_t a, std::size_t b) {
     classes[a].demand = join(classes[a].demand, classes[b].demand);
@@ -216,6 +229,13 @@ std::vector<GridShape<D, T>> choose_grids(std::span<const Box<D, T>> sample, std
         for (auto& row : cross) row.erase(row.begin() + static_cast<std::ptrdiff_t>(best_b));
         for (std::size_t c = 0; c < classes.size(); ++c)
             if (c != best_a) cross[best_a][c] = cross[c][best_a] = cross_cost(costs[best_a], costs[c]);
+    }
+    // Two of many may gain nothing where all of them do: sticks in three directions.
+    if (classes.size() > 1) {
+        GridDemand<D, T> all = classes[0].demand;
+        for (std::size_t c = 1; c < classes.size(); ++c) all = join(all, classes[c].demand);
+        if (Model<D, T>(all).within() <= total_cost(costs, cross, objects))
+            while (classes.size() > 1) merge(classes, 0, classes.size() - 1);
     }
     std::sort(classes.begin(), classes.end(),
               [](const auto& a, const auto& b) { return volume(a.demand) < volume(b.demand); });
