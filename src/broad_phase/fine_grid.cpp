@@ -101,7 +101,7 @@ void FineColumns(const FineRecord* records, std::size_t n, std::size_t columns, 
 #define QUADRAT_KERNEL(D, T, S)                                                                                       \
     void FineScatter##S(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from, \
                         std::uint32_t* next, FineRecord* to) {                                                        \
-        FineScatter(fine, records, n, from, next, to);                                                                      \
+        FineScatter(fine, records, n, from, next, to);                                                                \
     }
 QUADRAT_KERNEL(2, float, 2f)
 QUADRAT_KERNEL(3, float, 3f)
@@ -150,8 +150,8 @@ FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects) {
 }
 
 HWY_EXPORT(FineColumns);
-void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to,
-                  std::size_t stride, std::uint32_t* ids) {
+void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride,
+                  std::uint32_t* ids) {
     HWY_DYNAMIC_DISPATCH(FineColumns)(records, n, columns, to, stride, ids);
 }
 
@@ -160,7 +160,7 @@ void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns,
     template <>                                                                                                     \
     void fine_scatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::uint32_t n, std::uint32_t from, \
                       std::uint32_t* next, FineRecord* to) {                                                        \
-        HWY_DYNAMIC_DISPATCH(FineScatter##S)(fine, records, n, from, next, to);                                           \
+        HWY_DYNAMIC_DISPATCH(FineScatter##S)(fine, records, n, from, next, to);                                     \
     }                                                                                                               \
     template FineGrid<D, T> make_fine(const GridShape<D, T>&, std::size_t);
 QUADRAT_DISPATCH(2, float, 2f)

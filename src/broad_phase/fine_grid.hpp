@@ -40,8 +40,8 @@ struct FineGrid {
 template <int D, class T>
 [[nodiscard]] FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects);
 
-/// A box in fine coordinates, and what else is known of it: half a cache line, so that a record finds its place with one
-/// access to memory.
+/// A box in fine coordinates, and what else is known of it: half a cache line, so that a record finds its place with
+/// one access to memory.
 struct alignas(32) FineRecord {
     std::uint16_t part[8];  ///< lo on each axis, then the negative of hi on each axis; the rest means nothing
     std::uint32_t id;

@@ -235,8 +235,8 @@ class FineMatcher {
     FineRange ranges_[fine_ranges];  // what the candidates are
 };
 
-// So many homes that their candidates usually fit into one block of 64; where hardly any would, what is copied is shared
-// by many.
+// So many homes that their candidates usually fit into one block of 64; where hardly any would, what is copied is
+// shared by many.
 template <int D, class T>
 std::uint32_t homes_at_once(const GridShape<D, T>& shape, std::size_t objects) {
     constexpr double candidates = 58;  // as many as were measured to be best, for equal cubes and sizes of 1 to 12

@@ -73,8 +73,7 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
 template <int D, class T>
 std::size_t FineWindow<D, T>::bytes() const {
     std::size_t sum = ring_.capacity() * sizeof(FineSlab);
-    for (const FineSlab& s : ring_)
-        sum += s.record.bytes() + s.columns.bytes() + s.id.bytes() + s.start.bytes();
+    for (const FineSlab& s : ring_) sum += s.record.bytes() + s.columns.bytes() + s.id.bytes() + s.start.bytes();
     return sum;
 }
 

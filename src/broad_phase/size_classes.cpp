@@ -62,7 +62,8 @@ struct Model {
         per_cell = objects / total;
     }
 
-    // Of about a third of a nanosecond: the constants come from timing the kernels, with AVX2 and AVX-512 (decision 0083).
+    // Of about a third of a nanosecond: the constants come from timing the kernels, with AVX2 and AVX-512 (decision
+    // 0083).
     [[nodiscard]] double within() const {
         const double rows = D == 3 ? 4.5 : 1.5;
         return objects * (40 + rows * (8 + per_cell));
