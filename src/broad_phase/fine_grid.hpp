@@ -56,7 +56,7 @@ void fine_scatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::
                   std::uint32_t* next, FineRecord* to);
 
 /// Takes n records apart into their ids and columns, `stride` apart, of numbers less one: a sum of a record's and a
-/// column's part is then negative where corners coincide. Writes up to seven elements behind the last one of each.
+/// column's part is then negative where corners coincide. Writes up to seven elements behind the last one of a column.
 void fine_columns(const FineRecord* records, std::size_t n, std::size_t columns, std::uint16_t* to, std::size_t stride,
                   std::uint32_t* ids);
 

@@ -35,6 +35,7 @@ struct Axis {
         return static_cast<std::int32_t>(t);
     }
     [[nodiscard]] double edge() const { return 1 / double(inverse) / double(scale); }
+    [[nodiscard]] double cells_along(double length) const { return length * double(inverse) * double(scale); }
 };
 
 template <int D, class T>

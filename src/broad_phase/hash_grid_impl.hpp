@@ -5,6 +5,7 @@
 #include "broad_phase/fine_window.hpp"
 #include "broad_phase/half_space_tests.hpp"
 #include "broad_phase/pair_kernel.hpp"
+#include "broad_phase/query_kernel.hpp"
 #include "broad_phase/sorted_grid.hpp"
 
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
@@ -153,7 +154,7 @@ struct HashGridHierarchy<D, T>::Impl {
     /// Calls visit(slot, box) for every object that overlaps `box`, wherever it is kept. `found` is scratch.
     /// Returns the number of tests.
     template <class Visit>
-    std::uint64_t for_each_overlap(const BoxT& box, base::Array<std::uint32_t>& found, Visit&& visit) const {
+    std::uint64_t for_each_overlap(const BoxT& box, broad_phase::Found& found, Visit&& visit) const {
         std::uint64_t count = for_each_sorted_overlap(box, found, visit);
         count += loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
         for (const Unbounded& u : unbounded)
@@ -163,14 +164,14 @@ struct HashGridHierarchy<D, T>::Impl {
 
     /// The same for the objects in sorted grids alone. Returns the number of tests.
     template <class Visit>
-    std::uint64_t for_each_sorted_overlap(const BoxT& box, base::Array<std::uint32_t>& found, Visit&& visit) const {
+    std::uint64_t for_each_sorted_overlap(const BoxT& box, broad_phase::Found& found, Visit&& visit) const {
         std::uint64_t count = 0;
         for (std::size_t g = 0; g < grids.size(); ++g) {
             const auto view = this->view(g);
-            std::size_t hits = 0;
-            count += broad_phase::overlapping(view, box, broad_phase::Found::positions, found, hits);
-            for (std::size_t h = 0; h < hits; ++h) {
-                const std::uint32_t i = found[h];
+            found.count = 0;
+            count += broad_phase::overlapping(view, box, broad_phase::Entry::position, found);
+            for (std::size_t h = 0; h < found.count; ++h) {
+                const std::uint32_t i = found.entries[h];
                 const auto slot = static_cast<std::uint32_t>(view.id[i]);
                 if (stale == 0 || is_sorted(slot)) visit(slot, box_at(view, i));
             }

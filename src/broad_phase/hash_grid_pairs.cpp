@@ -160,7 +160,7 @@ std::size_t HashGridHierarchy<D, T>::Impl::true_pairs(std::span<Pair> pairs) con
 template <int D, class T>
 void HashGridHierarchy<D, T>::Impl::loose_pairs(broad_phase::PairBuffer& out) const {
     std::uint64_t made = 0;
-    base::Array<std::uint32_t> ids;
+    broad_phase::Found ids;
     const auto add = [&](std::uint32_t a, std::uint32_t b) {
         if (may_meet(a, b) && (spheres.empty() || spheres_overlap(spheres[a], spheres[b])))
             out.add({std::min(a, b), std::max(a, b)});
@@ -229,7 +229,7 @@ void HashGridHierarchy<D, T>::Impl::loose_pairs_by_sorting(broad_phase::PairBuff
                              for (const Pair& p : pairs) add(slots[p.first], p.second);
                          });
     // Those that fit no class of their own set.
-    base::Array<std::uint32_t> ids;
+    broad_phase::Found ids;
     own.loose.for_each_pair(made, [&](std::uint32_t a, std::uint32_t b) { add(slots[a], slots[b]); });
     own.loose.for_each([&](std::uint32_t i) {
         made +=
@@ -456,7 +456,7 @@ void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>&
     using Impl = typename HashGridHierarchy<D, T>::Impl;
     const Impl &s = *a.impl_, &t = *b.impl_;
     cells::BoundedPairs pairs(out, std::min(s.options.max_bytes, t.options.max_bytes));
-    base::Array<std::uint32_t> ids;
+    broad_phase::Found ids;
     const auto filter_of = [](const Impl& set, std::uint32_t i) {
         return set.filters.empty() ? Filter{} : Filter{set.filters[i][0], set.filters[i][1]};
     };

@@ -30,7 +30,7 @@ int piece_count(const State& s, const double (&extent)[D]) {
     for (const auto& grid : s.grids) {
         const auto& shape = grid.shape;
         for (int k = 0; k < D; ++k)
-            pieces = std::max(pieces, extent[k] / shape.axis[k].edge() / (4.0 * shape.axis[k].reach));
+            pieces = std::max(pieces, shape.axis[k].cells_along(extent[k]) * (0.25 / shape.axis[k].reach));
     }
     return pieces < max_pieces ? static_cast<int>(std::ceil(pieces)) : max_pieces;
 }
@@ -46,7 +46,7 @@ int piece_count(const State& s, const Ray<D, T>& ray) {
 // takes what is found, some of it more than once.
 template <int D, class T, class State, class PieceBox, class Offer>
 void search_path(const State& s, int pieces, PieceBox&& piece_box, Offer&& offer) {
-    thread_local base::Array<std::uint32_t> found;
+    thread_local broad_phase::Found found;
     for (int p = 0; p < pieces; ++p) {
         const Box<D, T> box = piece_box(p, pieces);
         s.for_each_sorted_overlap(box, found, offer);
@@ -65,16 +65,16 @@ template <int D, class T>
 void HashGridHierarchy<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const {
     cells::check_box(box, 0);
     out.clear();
-    thread_local base::Array<std::uint32_t> found;
+    thread_local broad_phase::Found found;
     const Impl& s = *impl_;
     if (s.stale != 0) {
         s.for_each_overlap(box, found, [&](std::uint32_t slot, const Box<D, T>&) { out.push_back(slot); });
         return;
     }
-    std::size_t hits = 0;
+    found.count = 0;
     for (std::size_t g = 0; g < s.grids.size(); ++g)
-        broad_phase::overlapping(s.view(g), box, broad_phase::Found::ids, found, hits);
-    out.assign(found.data(), found.data() + hits);
+        broad_phase::overlapping(s.view(g), box, broad_phase::Entry::id, found);
+    out.assign(found.entries.data(), found.entries.data() + found.count);
     s.loose.for_each_overlap(box, [&](std::uint32_t slot) { out.push_back(slot); });
     for (const auto& u : s.unbounded)
         if (Impl::reaches(u, box)) out.push_back(u.slot);
@@ -92,7 +92,7 @@ void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::
     if (!(sphere.radius >= 0)) throw Error(ErrorKind::bad_value, "must not be negative", {.field = "radius"});
     out.clear();
     const Box<D, T> box = broad_phase::search_box(sphere);
-    thread_local base::Array<std::uint32_t> found;
+    thread_local broad_phase::Found found;
     const Impl& s = *impl_;
     const auto test = [&](std::uint32_t slot, const Box<D, T>& b) {
         if (broad_phase::meets(sphere, b)) out.push_back(slot);
@@ -117,12 +117,26 @@ void HashGridHierarchy<D, T>::find(const Segment<D, T>& segment, std::vector<std
     double extent[D];
     for (int k = 0; k < D; ++k) extent[k] = std::abs(double(segment.b[k]) - double(segment.a[k]));
     const int pieces = piece_count(s, extent);
-    search_path<D, T>(
-        s, pieces,
-        [&](int p, int n) { return n == 1 ? cells::bounds(segment) : broad_phase::piece_box(segment, p, n); },
-        [&](std::uint32_t slot, const Box<D, T>& box) {
-            if (cells::meets(segment, box)) out.push_back(slot);
+    const auto add_sorted = [&](std::uint32_t slot) {
+        if (s.stale == 0 || s.is_sorted(slot)) out.push_back(slot);
+    };
+    thread_local broad_phase::Found sure, open;
+    sure.count = 0;
+    for (int p = 0; p < pieces; ++p) {
+        const Box<D, T> box = pieces == 1 ? cells::bounds(segment) : broad_phase::piece_box(segment, p, pieces);
+        for (std::size_t g = 0; g < s.grids.size(); ++g) {
+            const auto view = s.view(g);
+            open.count = 0;
+            broad_phase::overlapping(view, box, segment, sure, open);
+            for (std::size_t i = 0; i < open.count; ++i)
+                if (cells::meets(segment, Impl::box_at(view, open.entries[i])))
+                    add_sorted(static_cast<std::uint32_t>(view.id[open.entries[i]]));
+        }
+        s.loose.for_each_overlap(box, [&](std::uint32_t slot) {
+            if (cells::meets(segment, s.loose.box(slot))) out.push_back(slot);
         });
+    }
+    for (std::size_t i = 0; i < sure.count; ++i) add_sorted(sure.entries[i]);
     for (const auto& u : s.unbounded)
         if (u.half_space ? broad_phase::meets(*u.half_space, segment) : cells::meets(segment, u.box))
             out.push_back(u.slot);
@@ -164,7 +178,7 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::cl
     // Pieces end once a hit lies before them.
     const bool endless = !(ray.length < std::numeric_limits<T>::infinity());
     const int pieces = endless ? 1 : piece_count(s, ray);
-    thread_local base::Array<std::uint32_t> found;
+    thread_local broad_phase::Found found;
     for (int p = 0; p < pieces; ++p) {
         if (best && best_at < broad_phase::piece_begin(ray, p, pieces)) break;
         const Box<D, T> box = broad_phase::piece_box(ray, p, pieces);
@@ -197,7 +211,7 @@ std::optional<typename HashGridHierarchy<D, T>::Hit> HashGridHierarchy<D, T>::ne
     for (const auto& grid : s.grids)
         if (reach == 0 && grid.size != 0) reach = grid.shape.axis[D - 1].edge();
     if (!(reach > 0)) reach = 1;
-    base::Array<std::uint32_t> found;
+    broad_phase::Found found;
     for (;; reach *= 2) {
         Box<D, T> box;
         bool everything = true;

@@ -13,6 +13,7 @@
 #include "broad_phase/half_stencil.hpp"
 #include "broad_phase/pair_kernel.hpp"
 #include "broad_phase/pair_output-inl.hpp"
+#include "broad_phase/row_range-inl.hpp"
 
 #include <limits>
 
@@ -322,32 +323,6 @@ std::uint64_t PairsWithin(const GridView<D, T>& grid, std::uint32_t row_begin, s
     return matcher.finish();
 }
 
-// Calls visit(row) for the rows of cells [lo - reach, hi] of each axis but x.
-template <int D, class T, class Visit>
-HWY_INLINE void for_each_row(const GridShape<D, T>& shape, const T (&lo)[D], const T (&hi)[D], Visit&& visit) {
-    std::int32_t first[D], last[D];
-    for (int k = 1; k < D; ++k) {
-        const Axis<T>& axis = shape.axis[k];
-        first[k] = axis.cell(lo[k]) - axis.reach;
-        last[k] = axis.cell(hi[k]);
-        if (!axis.wrapped()) {
-            first[k] = std::max(0, first[k]);
-        } else if (last[k] - first[k] >= axis.count) {
-            first[k] = 0;
-            last[k] = axis.count - 1;
-        }
-    }
-    if constexpr (D == 2) {
-        for (std::int32_t y = first[1]; y <= last[1]; ++y) visit(static_cast<std::uint32_t>(y & shape.axis[1].mask));
-    } else {
-        for (std::int32_t z = first[2]; z <= last[2]; ++z) {
-            const auto base = static_cast<std::uint32_t>((z & shape.axis[2].mask) * shape.axis[1].count);
-            for (std::int32_t y = first[1]; y <= last[1]; ++y)
-                visit(base + static_cast<std::uint32_t>(y & shape.axis[1].mask));
-        }
-    }
-}
-
 template <bool Filtered, int D, class T>
 std::uint64_t PairsBetween(const GridView<D, T>& homes, std::size_t begin, std::size_t end, const GridView<D, T>& grid,
                            bool ordered, PairBuffer& out) {
@@ -381,53 +356,6 @@ std::uint64_t PairsBetween(const GridView<D, T>& homes, std::size_t begin, std::
     return matcher.finish();
 }
 
-template <int D, class T>
-std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Found found,
-                          base::Array<std::uint32_t>& out, std::size_t& count) {
-    if (grid.size == 0) return 0;
-    const hn::ScalableTag<T> d;
-    const hn::ScalableTag<Lane<T>> l;
-    const std::size_t n = hn::Lanes(d);
-    std::uint64_t tests = 0;
-    T lo[D], hi[D];
-    hn::Vec<hn::ScalableTag<T>> wide_lo[D], wide_hi[D];
-    for (int k = 0; k < D; ++k) {
-        wide_lo[k] = hn::Set(d, lo[k] = box.lo[k]);
-        wide_hi[k] = hn::Set(d, hi[k] = box.hi[k]);
-    }
-    const Axis<T>& x = grid.shape.axis[0];
-    const std::int32_t first = std::max(0, x.cell(lo[0]) - x.reach), last = x.cell(hi[0]);
-    const std::uint32_t bins = grid.shape.bins();
-    std::size_t end = count;
-    [[maybe_unused]] HWY_ALIGN Lane<T> wide[64] = {};
-    for_each_row(grid.shape, lo, hi, [&](std::uint32_t row) {
-        const std::uint32_t* const start = grid.start + std::size_t{row} * bins;
-        const std::size_t e = start[last + 1];
-        std::size_t b = start[first];
-        if (b == e) return;
-        tests += e - b;
-        if (end + (e - b) + 16 > out.size()) out.resize_keep(2 * (end + (e - b)) + 64);
-        for (; b < e; b += n) {
-            auto hit = hn::FirstN(d, e - b);
-            for (int k = 0; k < D; ++k) {
-                hit = hn::And(hit, hn::Le(hn::LoadU(d, grid.lo[k] + b), wide_hi[k]));
-                hit = hn::And(hit, hn::Ge(hn::LoadU(d, grid.hi[k] + b), wide_lo[k]));
-            }
-            const auto lane = found == Found::ids ? hn::LoadU(l, grid.id + b) : hn::Iota(l, static_cast<Lane<T>>(b));
-            if constexpr (sizeof(T) == 4) {
-                hn::StoreU(simd::compress(l, lane, hn::RebindMask(l, hit)), l, out.data() + end);
-                end += hn::CountTrue(d, hit);
-            } else {
-                hn::Store(simd::compress(l, lane, hn::RebindMask(l, hit)), l, wide);
-                const std::size_t hits = hn::CountTrue(d, hit);
-                for (std::size_t i = 0; i < hits; ++i) out[end++] = static_cast<std::uint32_t>(wide[i]);
-            }
-        }
-    });
-    count = end;
-    return tests;
-}
-
 #define QUADRAT_KERNELS(D, T, S)                                                                                  \
     std::uint64_t PairsWithin##S(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) {    \
         return g.filter.group ? PairsWithin<true>(g, a, e, out) : PairsWithin<false>(g, a, e, out);               \
@@ -436,10 +364,6 @@ std::uint64_t Overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Foun
                                   bool ordered, PairBuffer& out) {                                                \
         return h.filter.group && g.filter.group ? PairsBetween<true>(h, b, e, g, ordered, out)                    \
                                                 : PairsBetween<false>(h, b, e, g, ordered, out);                  \
-    }                                                                                                             \
-    std::uint64_t Overlapping##S(const GridView<D, T>& g, const Box<D, T>& box, Found found,                      \
-                                 base::Array<std::uint32_t>& out, std::size_t& n) {                               \
-        return Overlapping(g, box, found, out, n);                                                                \
     }
 QUADRAT_KERNELS(2, float, 2f)
 QUADRAT_KERNELS(3, float, 3f)
@@ -456,7 +380,6 @@ namespace quadrat::broad_phase {
 #define QUADRAT_DISPATCH(D, T, S)                                                                               \
     HWY_EXPORT(PairsWithin##S);                                                                                 \
     HWY_EXPORT(PairsBetween##S);                                                                                \
-    HWY_EXPORT(Overlapping##S);                                                                                 \
     template <>                                                                                                 \
     std::uint64_t pairs_within(const GridView<D, T>& g, std::uint32_t a, std::uint32_t e, PairBuffer& out) {    \
         return HWY_DYNAMIC_DISPATCH(PairsWithin##S)(g, a, e, out);                                              \
@@ -465,11 +388,6 @@ namespace quadrat::broad_phase {
     std::uint64_t pairs_between(const GridView<D, T>& h, std::size_t b, std::size_t e, const GridView<D, T>& g, \
                                 bool ordered, PairBuffer& out) {                                                \
         return HWY_DYNAMIC_DISPATCH(PairsBetween##S)(h, b, e, g, ordered, out);                                 \
-    }                                                                                                           \
-    template <>                                                                                                 \
-    std::uint64_t overlapping(const GridView<D, T>& g, const Box<D, T>& box, Found found,                       \
-                              base::Array<std::uint32_t>& out, std::size_t& n) {                                \
-        return HWY_DYNAMIC_DISPATCH(Overlapping##S)(g, box, found, out, n);                                     \
     }
 QUADRAT_DISPATCH(2, float, 2f)
 QUADRAT_DISPATCH(3, float, 3f)

@@ -1,4 +1,4 @@
-// The vector code of the broad phase: pairs inside one sorted grid, pairs between two grids, and boxes against a grid.
+// The vector code of the broad phase: pairs inside one sorted grid, and pairs between two grids.
 #pragma once
 
 #include "broad_phase/sorted_grid.hpp"
@@ -88,14 +88,5 @@ std::uint64_t pairs_within(const GridView<D, T>& grid, std::uint32_t row_begin, 
 template <int D, class T>
 std::uint64_t pairs_between(const GridView<D, T>& homes, std::size_t begin, std::size_t end, const GridView<D, T>& grid,
                             bool ordered, PairBuffer& out);
-
-/// What a query writes: ids for the caller, or positions in the grid for a further test.
-enum class Found { ids, positions };
-
-/// Appends the ids or positions of the boxes of `grid` that overlap `box`; infinite bounds are legal. `count` is the
-/// number of entries of `out` in use. Returns the number of tests.
-template <int D, class T>
-std::uint64_t overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Found found,
-                          base::Array<std::uint32_t>& out, std::size_t& count);
 
 }  // namespace quadrat::broad_phase

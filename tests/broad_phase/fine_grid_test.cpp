@@ -67,17 +67,17 @@ TYPED_TEST(FineCoordinates, AreMonotoneAndTheSameOnEveryTarget) {
     constexpr std::size_t stride = 1100;
     base::for_each_simd_target([&] {
         std::vector<broad_phase::FineRecord> fine_records(n + 8);
-        std::vector<std::uint32_t> next{0, n - 500}, id(n), bin(n), from(n);
-        broad_phase::fine_scatter<D, T>(fine, records.data(), n, 3,
-                                        {next.data(), fine_records.data(), id.data(), bin.data(), from.data()});
+        std::vector<std::uint32_t> next{0, n - 500}, id(n);
+        broad_phase::fine_scatter<D, T>(fine, records.data(), n, 3, next.data(), fine_records.data());
         EXPECT_EQ(next, (std::vector<std::uint32_t>{n - 500, n}));
         std::vector<std::uint16_t> columns(2 * D * stride, 4711);
-        broad_phase::fine_columns(fine_records.data(), n, 2 * D, columns.data(), stride);
+        broad_phase::fine_columns(fine_records.data(), n, 2 * D, columns.data(), stride, id.data());
         for (std::uint32_t at = 0; at < n; ++at) {
             const std::uint32_t i = at < n - 500 ? at + 500 : at - (n - 500);
             ASSERT_EQ(id[at], 7 * i);
-            ASSERT_EQ(bin[at], i < 500 ? 1u : 0u);
-            ASSERT_EQ(from[at], i + 3);
+            ASSERT_EQ(fine_records[at].id, 7 * i);
+            ASSERT_EQ(fine_records[at].bin, i < 500 ? 1u : 0u);
+            ASSERT_EQ(fine_records[at].from, i + 3);
             for (int k = 0; k < D; ++k) {
                 const auto lo = columns[static_cast<std::size_t>(k) * stride + at];
                 ASSERT_EQ(lo, static_cast<std::uint16_t>(fine.axis[k](x[i]) - 1));

@@ -1,0 +1,33 @@
+// The vector code of queries: boxes and segments against one sorted grid.
+#pragma once
+
+#include "base/array.hpp"
+#include "broad_phase/sorted_grid.hpp"
+
+#include <quadrat/geometry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quadrat::broad_phase {
+
+/// Entries that a query appends to; only the first `count` mean something.
+struct Found {
+    base::Array<std::uint32_t> entries;
+    std::size_t count = 0;
+};
+
+/// What a query writes: ids for the caller, or positions in the grid for a further test.
+enum class Entry { id, position };
+
+/// Appends the boxes of `grid` that overlap `box`; infinite bounds are legal. Returns the number of tests.
+template <int D, class T>
+std::uint64_t overlapping(const GridView<D, T>& grid, const Box<D, T>& box, Entry entry, Found& out);
+
+/// Of the boxes of `grid` that overlap `box`: appends the ids of those that hold an end of the segment, which meet it
+/// (cells::meets), to `ids`, and the positions of the others to `open`. Returns the number of tests.
+template <int D, class T>
+std::uint64_t overlapping(const GridView<D, T>& grid, const Box<D, T>& box, const Segment<D, T>& segment, Found& ids,
+                          Found& open);
+
+}  // namespace quadrat::broad_phase
