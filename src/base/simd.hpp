@@ -26,7 +26,7 @@ namespace quadrat::base {
 /// For tests: it changes what every later call of the library uses while it runs.
 template <class Body>
 void for_each_simd_target(Body&& body) {
-    const std::int64_t all = hwy::SupportedTargets() & HWY_TARGETS;
+    const std::int64_t all = hwy::SupportedTargets() & (HWY_TARGETS | HWY_AVX3_DL);
     for (std::int64_t rest = all; rest != 0; rest &= rest - 1) {
         hwy::SetSupportedTargetsForTest(rest & -rest);
         hwy::GetChosenTarget().Update(hwy::SupportedTargets());

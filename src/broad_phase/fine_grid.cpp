@@ -23,6 +23,24 @@ HWY_INLINE auto quantised(D, V t) {
         return hn::DemoteTo(d32, t);
 }
 
+void SumUp(std::uint32_t* numbers, std::size_t n) {
+    std::size_t i = 0;
+    std::uint32_t sum = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const hn::FixedTag<std::uint32_t, 4> d;
+    auto before = hn::Zero(d);
+    for (; i + 4 <= n; i += 4) {
+        auto v = hn::LoadU(d, numbers + i);
+        v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
+        v = hn::Add(hn::Add(v, hn::ShiftLeftLanes<2>(d, v)), before);
+        hn::StoreU(v, d, numbers + i);
+        before = hn::Broadcast<3>(v);
+    }
+    sum = hn::GetLane(before);
+#endif
+    for (; i < n; ++i) numbers[i] = sum += numbers[i];
+}
+
 // A record is the coordinates of its box and then its id and key, so the lanes of a vector are corners of one box; what
 // follows the corners is taken for zero.
 template <int D, class T>
@@ -147,6 +165,11 @@ FineGrid<D, T> make_fine(const GridShape<D, T>& shape, std::size_t objects) {
         fine.axis[k] = {axis.origin, axis.scale, T(double(axis.inverse) * units), T(double(axis.count) * units)};
     }
     return fine;
+}
+
+HWY_EXPORT(SumUp);
+void sum_up(std::uint32_t* numbers, std::size_t n) {
+    HWY_DYNAMIC_DISPATCH(SumUp)(numbers, n);
 }
 
 HWY_EXPORT(FineColumns);

@@ -49,6 +49,9 @@ struct alignas(32) FineRecord {
     std::uint32_t from;  ///< place in the partition
 };
 
+/// Each of the n numbers becomes the sum of itself and those before it.
+void sum_up(std::uint32_t* numbers, std::size_t n);
+
 /// Puts n records, the first of which is at place `from` of the partition, into the order of their bins; next[b] is the
 /// place of the next record of bin b.
 template <int D, class T>

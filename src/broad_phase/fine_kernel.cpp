@@ -3,6 +3,7 @@
 // other, and each home is compared with whole vectors of candidates. The largest of the six gaps (lo of one minus hi of
 // the other, less one) tells: below -1, the boxes overlap; not negative, they are apart; -1, their own coordinates
 // decide.
+#define HWY_WANT_AVX3_DL  // packs bytes (HitWriter in pair_output-inl.hpp)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "broad_phase/fine_kernel.cpp"
 #include <hwy/foreach_target.h>
@@ -143,6 +144,7 @@ class FineMatcher {
     HWY_NOINLINE Pair* test_homes(std::size_t from, std::size_t vectors, std::uint64_t valid, Pair* end) {
         const std::uint16_t* const columns = columns_ + from;
         const std::uint32_t* const ids = id_ + from;
+        const HitWriter write(ids);
         const FineRecord* own = slab_->record.data() + first_;
         const FineRecord* const last = own + count_;
         const bool exact = exact_;
@@ -157,7 +159,8 @@ class FineMatcher {
             hits &= valid;
             if (touching || !exact) [[unlikely]]
                 hits = decided(own, from, hits);
-            end = write_hits(end, own->id, hits, ids);
+            // The first block has most of the hits.
+            end = Triangular ? write(end, own->id, hits) : write_hits(end, own->id, hits, ids);
         }
         return end;
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <numeric>
 
 namespace quadrat::broad_phase {
 namespace {
@@ -63,7 +62,7 @@ void FineWindow<D, T>::sort(std::uint32_t number) {
     partition_->for_each_chunk(first_slab_ + number, [&](const Record<D, T>* r, std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i) ++start[r[i].key + 2];
     });
-    std::partial_sum(start, start + bins + 2, start);
+    sum_up(start, bins + 2);
     partition_->for_each_chunk(first_slab_ + number, [&](const Record<D, T>* r, std::uint32_t count) {
         fine_scatter(fine_, r, count, partition_->place(r), start + 1, slab.record.data());
     });
