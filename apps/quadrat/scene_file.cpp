@@ -156,6 +156,10 @@ std::vector<std::string> named_as_in_file(const std::vector<std::string>& parts)
     return named;
 }
 
+bool is_number(const std::string& part) {
+    return !part.empty() && part.size() < 10 && part.find_first_not_of("0123456789") == std::string::npos;
+}
+
 }  // namespace
 
 Error SceneFile::placed(const Error& error, const std::string& file) const {
@@ -163,19 +167,26 @@ Error SceneFile::placed(const Error& error, const std::string& file) const {
     std::vector<std::string> parts = parts_of(where.field);
     if (parts.empty() || !where.field.starts_with('/')) return error.in_file(file);
     parts = named_as_in_file(parts);
-    if (parts.size() > 1 && parts[0] == "bodies" && parts[1].size() < 10 &&
-        parts[1].find_first_not_of("0123456789") == std::string::npos && std::stoul(parts[1]) < body_paths.size())
-        parts[1] = parts_of(body_paths[std::stoul(parts[1])]).back();
+    // An entry of the file may have become many bodies.
+    const auto entry_of = [&](const std::string& body) {
+        return is_number(body) && std::stoul(body) < body_paths.size() ? parts_of(body_paths[std::stoul(body)]).back()
+                                                                       : body;
+    };
+    if (parts.size() > 1 && parts[0] == "bodies") parts[1] = entry_of(parts[1]);
+    std::string message = error.message();
+    if (const std::string_view other = "overlaps /bodies/"; message.starts_with(other)) {
+        const std::string entry = entry_of(message.substr(other.size()));
+        message = entry == parts[1] ? "two of its bodies overlap" : std::string(other) + entry;
+    }
     // As far as the file goes; the rest is a default of ours, which the message names.
     const Json json = Json::parse(text);
     const Json* value = &json;
     where.field.clear();
     std::string rest;
     for (const std::string& part : parts) {
-        const bool number = part.size() < 10 && part.find_first_not_of("0123456789") == std::string::npos;
         const Json* inside = nullptr;
         if (value && value->is_object() && value->contains(part)) inside = &(*value)[part];
-        if (value && value->is_array() && number && std::stoul(part) < value->size())
+        if (value && value->is_array() && is_number(part) && std::stoul(part) < value->size())
             inside = &(*value)[std::stoul(part)];
         value = inside;
         if (inside)
@@ -184,7 +195,7 @@ Error SceneFile::placed(const Error& error, const std::string& file) const {
             rest += (rest.empty() ? "" : "/") + part;
     }
     if (where.field.empty()) where.field = "/";
-    return Error(error.kind(), (rest.empty() ? "" : rest + ": ") + error.message(), where).in_file(file);
+    return Error(error.kind(), (rest.empty() ? "" : rest + ": ") + message, where).in_file(file);
 }
 
 namespace {

@@ -139,6 +139,9 @@ class Run {
                 simulation_.emplace(file_.scene, executor_.get());
             } catch (const Error& error) {
                 throw file_.placed(error, options_.scene);
+            } catch (const std::bad_alloc&) {
+                throw Error(ErrorKind::too_large, "the particles do not fit into memory: expected a larger spacing",
+                            {.file = options_.scene, .field = "/spacing"});
             }
         }
     }
@@ -155,9 +158,8 @@ class Run {
         first_ = next_;
     }
 
-    double time_of(std::uint64_t frame) const {
-        return std::min(static_cast<double>(frame) * file_.scene.frame_interval, file_.scene.end_time);
-    }
+    // Whatever the end: a run that is continued to a later one has the frames of a run that was never stopped.
+    double time_of(std::uint64_t frame) const { return static_cast<double>(frame) * file_.scene.frame_interval; }
 
     void one_frame(std::uint64_t frame) {
         if (frame > 0) simulation_->advance_to(time_of(frame), stop_);

@@ -25,9 +25,9 @@ GridShape<D, T> make_shape(const GridDemand<D, T>& demand, Overflow overflow) {
         extent[k] =
             std::min(2 * (double(demand.hi[k]) / 2 - double(demand.lo[k]) / 2), double(std::numeric_limits<T>::max()));
         const double magnitude = std::max(std::abs(double(demand.lo[k])), std::abs(double(demand.hi[k])));
-        // The margin keeps boxes of the largest size within reach in spite of rounding; if it does not, they are
-        // misfits, which costs time and never a pair.
-        edge[k] = double(demand.largest[k]) * (1 + 0x1p-9) + 8 * eps * (extent[k] + magnitude);
+        // The margin keeps boxes of the largest size within reach in spite of rounding, of their own coordinates and of
+        // distances from the origin; if it does not, they are misfits, which costs time and never a pair.
+        edge[k] = double(demand.largest[k]) * (1 + 0x1p-9) + 8 * eps * extent[k] + eps * magnitude;
         edge[k] = std::max({edge[k], extent[k] / largest_count, double(std::numeric_limits<T>::denorm_min())});
         wanted[k] = std::floor(extent[k] / edge[k]) + 1;
     }

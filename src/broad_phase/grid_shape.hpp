@@ -12,6 +12,7 @@
 #include <quadrat/geometry.hpp>
 
 #include <cstdint>
+#include <limits>
 
 namespace quadrat::broad_phase {
 
@@ -45,7 +46,17 @@ struct GridShape {
     std::uint32_t slab_shift =
         0;  ///< log2 of the rows per slab; slabs are what one pass of the sort fits into the cache
     std::uint32_t slabs = 1;
+    Box<D, T> inside = everywhere();  ///< boxes that are not inside are not taken
 
+    [[nodiscard]] static constexpr Box<D, T> everywhere() {
+        Box<D, T> all;
+        for (int k = 0; k < D; ++k) {
+            all.lo[k] = -std::numeric_limits<T>::infinity();
+            all.hi[k] = std::numeric_limits<T>::infinity();
+        }
+        return all;
+    }
+    [[nodiscard]] bool bounded() const { return inside.lo[0] > -std::numeric_limits<T>::infinity(); }
     [[nodiscard]] std::uint32_t bins() const { return static_cast<std::uint32_t>(axis[0].count); }
     [[nodiscard]] std::uint32_t rows_per_slab() const { return 1u << slab_shift; }
     [[nodiscard]] std::size_t cells() const { return std::size_t{rows} * bins(); }
@@ -63,14 +74,16 @@ struct GridShape {
         return r;
     }
 
-    /// Quantises both corners; false if the box is too large for this grid.
+    /// Quantises both corners; false if the box is too large for this grid, or not inside.
     [[nodiscard]] bool quantise(const Box<D, T>& box, std::int32_t (&lo)[D]) const {
         std::int32_t excess = 0;
+        bool in = true;
         for (int k = 0; k < D; ++k) {
             lo[k] = axis[k].cell(box.lo[k]);
             excess |= axis[k].reach - (axis[k].cell(box.hi[k]) - lo[k]);
+            in = in && box.lo[k] >= inside.lo[k] && box.hi[k] <= inside.hi[k];
         }
-        return excess >= 0;
+        return in && excess >= 0;
     }
 };
 

@@ -78,9 +78,12 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
     std::vector<BoxT> sample;
     const auto draw = [&](std::size_t wanted) {
         sample.clear();
+        // One of each run of `stride` boxes, by chance: any fixed place in them may be that of one kind only.
         const std::size_t stride = std::max<std::size_t>(1, n / wanted);
-        for (std::size_t i = 0; i < n; i += stride)
-            if (!is_free(i) && broad_phase::regular(boxes[i])) sample.push_back(boxes[i]);
+        for (std::size_t run = 0; run < n; run += stride) {
+            const std::size_t i = run + (((run + 1) * 0x9e3779b97f4a7c15u) >> 32) * stride / (std::uint64_t{1} << 32);
+            if (i < n && !is_free(i) && broad_phase::regular(boxes[i])) sample.push_back(boxes[i]);
+        }
     };
 
     const std::size_t tasks = n < parallel_above ? 1 : base::thread_count(options.executor);
@@ -173,7 +176,7 @@ void HashGridHierarchy<D, T>::Impl::load(std::span<const BoxT> boxes, std::span<
         shapes.assign(1, single_cell<D, T>());
         distribute();
     } else {
-        draw(std::clamp(n / 16, least_sample, largest_sample));
+        draw(std::clamp(n / 32, least_sample, largest_sample));
         shapes = broad_phase::choose_grids<D, T>(sample, live);
         distribute();
         if (misfits() > live / 16 && sample.size() < live) {  // the sample was not representative

@@ -119,9 +119,11 @@ std::vector<typename HashGridHierarchy<D, T>::Impl::Job> HashGridHierarchy<D, T>
             cut(g, grid.shape.rows, objects_per_job,
                 [&](std::size_t r) { return columns_of_grid.start[r * grid.shape.bins()]; });
         }
-        for (std::size_t h = g + 1; h < grids.size(); ++h)
+        for (std::size_t h = g + 1; h < grids.size(); ++h) {
+            if (!overlap(grid.shape.inside, grids[h].shape.inside)) continue;
             for (std::size_t b = 0; b < grid.size; b += objects_per_job)
                 all.push_back({g, h, b, std::min(grid.size, b + objects_per_job)});
+        }
     }
     return all;
 }

@@ -345,13 +345,16 @@ std::uint64_t PairsBetween(const GridView<D, T>& homes, std::size_t begin, std::
             lo[k] = matcher.home_lo(k);
             hi[k] = matcher.home_hi(k);
         }
+        g += count;
+        bool apart = false;
+        for (int k = 0; k < D; ++k) apart |= lo[k] > grid.shape.inside.hi[k] || hi[k] < grid.shape.inside.lo[k];
+        if (apart) continue;
         const std::int32_t first = std::max(0, x.cell(lo[0]) - x.reach), last = x.cell(hi[0]);
         for_each_row(grid.shape, lo, hi, [&](std::uint32_t row) {
             const std::uint32_t* const start = grid.start + std::size_t{row} * bins;
             matcher.add_culled(start[first], start[last + 1]);
         });
         matcher.test();
-        g += count;
     }
     return matcher.finish();
 }

@@ -110,6 +110,7 @@ std::size_t AssignCells(const GridShape<D, float>& shape, std::uint32_t first_sl
     const auto bins = hn::Set(du, shape.bins());
     const auto rows_of_slab = hn::Set(du, shape.rows_per_slab() - 1);
     const int shift = static_cast<int>(shape.slab_shift);
+    const bool bounded = shape.bounded();
     std::size_t left = 0;
     for (std::size_t i = 0; i < cell_block; i += hn::Lanes(d)) {
         hn::Vec<F> lo[D], hi[D];
@@ -123,6 +124,9 @@ std::size_t AssignCells(const GridShape<D, float>& shape, std::uint32_t first_sl
             cell[k] = cells_on(shape.axis[k], lo[k]);
             const auto across = hn::Sub(cells_on(shape.axis[k], hi[k]), cell[k]);
             fits = hn::And(fits, hn::RebindMask(d, hn::Lt(across, hn::Set(di, shape.axis[k].reach + 1))));
+            if (bounded)
+                fits = hn::And(fits, hn::And(hn::Ge(lo[k], hn::Set(d, shape.inside.lo[k])),
+                                             hn::Le(hi[k], hn::Set(d, shape.inside.hi[k]))));
         }
         auto row = hn::BitCast(du, hn::And(cell[D - 1], hn::Set(di, shape.axis[D - 1].mask)));
         if constexpr (D == 3)

@@ -1,5 +1,7 @@
 #include "broad_phase/size_classes.hpp"
 
+#include "broad_phase/crowded_cells.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +14,6 @@ namespace quadrat::broad_phase {
 namespace {
 
 constexpr std::size_t max_shapes = 16;
-constexpr std::size_t spread_sample = 2048;
 constexpr double cost_of_columns = 40;  // of an object, in the units of Model, where there are several grids
 
 template <int D, class T>
@@ -20,15 +21,6 @@ struct SizeClass {
     std::vector<std::uint32_t> members;  // positions in the sample
     GridDemand<D, T> demand;
 };
-
-template <int D, class T>
-void include(GridDemand<D, T>& demand, const Box<D, T>& box, bool first) {
-    for (int k = 0; k < D; ++k) {
-        demand.lo[k] = first ? box.lo[k] : std::min(demand.lo[k], box.lo[k]);
-        demand.hi[k] = first ? box.lo[k] : std::max(demand.hi[k], box.lo[k]);
-        demand.largest[k] = first ? box.hi[k] - box.lo[k] : std::max(demand.largest[k], box.hi[k] - box.lo[k]);
-    }
-}
 
 template <int D, class T>
 GridDemand<D, T> join(const GridDemand<D, T>& a, const GridDemand<D, T>& b) {
@@ -103,26 +95,6 @@ struct Costs {
 template <int D, class T>
 double cross_cost(const Costs<D, T>& a, const Costs<D, T>& b) {
     return a.volume <= b.volume ? Model<D, T>::between(a.model, b.model) : Model<D, T>::between(b.model, a.model);
-}
-
-// How many pairs of the sample share a cell: what a grid is there to avoid.
-template <int D, class T>
-std::size_t shared_cells(std::span<const Box<D, T>> sample, std::span<const std::uint32_t> members,
-                         const GridShape<D, T>& shape) {
-    std::vector<std::uint64_t> cells;
-    const std::size_t stride = members.size() / spread_sample + 1;
-    for (std::size_t i = 0; i < members.size(); i += stride) {
-        std::int32_t c[D];
-        if (shape.quantise(sample[members[i]], c))
-            cells.push_back(std::uint64_t{shape.row(c)} << 32 | static_cast<std::uint32_t>(c[0]));
-    }
-    std::sort(cells.begin(), cells.end());
-    std::size_t pairs = 0, run = 0;
-    for (std::size_t i = 1; i < cells.size(); ++i) {
-        run = cells[i] == cells[i - 1] ? run + 1 : 0;
-        pairs += run;
-    }
-    return pairs;
 }
 
 // floor(log2(x)) of a normal x > 0; all subnormals count as one.
@@ -242,18 +214,13 @@ std::vector<GridShape<D, T>> choose_grids(std::span<const Box<D, T>> sample, std
               [](const auto& a, const auto& b) { return volume(a.demand) < volume(b.demand); });
 
     std::vector<GridShape<D, T>> grids;
-    for (SizeClass<D, T>& c : classes) {
+    const double share = static_cast<double>(objects) / static_cast<double>(sample.size());
+    for (std::size_t c = 0; c < classes.size(); ++c) {
         // The sample may have missed the very largest.
         if (sample.size() < objects)
-            for (int k = 0; k < D; ++k) c.demand.largest[k] *= T(1 + 0x1p-6);
-        const GridShape<D, T> dense = make_shape(c.demand, Overflow::enlarge);
-        const GridShape<D, T> hashed = make_shape(c.demand, Overflow::wrap);
-        bool wrap = false;
-        for (int k = 1; k < D; ++k) wrap |= hashed.axis[k].wrapped();
-        // Uneven worlds (HHG 3.8) crowd into few cells of a grid that spans them; the paper's modulo keeps cells small.
-        wrap = wrap &&
-               shared_cells<D, T>(sample, c.members, dense) > 4 * shared_cells<D, T>(sample, c.members, hashed) + 8;
-        grids.push_back(wrap ? hashed : dense);
+            for (int k = 0; k < D; ++k) classes[c].demand.largest[k] *= T(1 + 0x1p-6);
+        const std::size_t room = max_shapes - grids.size() - (classes.size() - c - 1);
+        spread_out<D, T>(sample, std::move(classes[c].members), classes[c].demand, share, room, grids);
     }
     return grids;
 }

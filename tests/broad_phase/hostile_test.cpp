@@ -2,6 +2,7 @@
 // that name what is wrong and change nothing.
 #include "base/scenes.hpp"
 #include "support/compare.hpp"
+#include "support/kinds.hpp"
 #include "support/oracle.hpp"
 
 #include <quadrat/broad_phase.hpp>
@@ -134,6 +135,69 @@ TYPED_TEST(Hostile, MemoryIsLinear) {
     EXPECT_LT(many, 1.5 * few);
 }
 #endif
+
+// What a set of n boxes is like; each box by its number, in any order.
+template <int D, class T>
+struct Uneven {
+    const char* name;
+    Box<D, T> (*box)(std::size_t i, double side, base::SplitMix& random);
+};
+
+template <int D, class T>
+Box<D, T> cube_at(double from, double side, double size, base::SplitMix& random) {
+    Box<D, T> box;
+    for (int k = 0; k < D; ++k) {
+        box.lo[k] = static_cast<T>(from + random.uniform(0, side));
+        box.hi[k] = box.lo[k] + static_cast<T>(size);
+    }
+    return box;
+}
+
+// HHG 3.8: boxes that lie unevenly must not ruin the hierarchy. Its tests per box stay what they are in an even world,
+// within a small factor, and do not grow with the number of boxes.
+template <class K>
+class UnevenWorlds : public testing::Test {};
+TYPED_TEST_SUITE(UnevenWorlds, test::Kinds);
+
+TYPED_TEST(UnevenWorlds, AreSearchedLikeEvenOnes) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    const Uneven<D, T> worlds[] = {
+        {"two groups in turn",
+         [](std::size_t i, double side, base::SplitMix& r) { return cube_at<D, T>(i % 2 ? 100 : 0, side, 1, r); }},
+        {"two groups far apart",
+         [](std::size_t i, double side, base::SplitMix& r) { return cube_at<D, T>(i % 2 ? 1e7 : 0, side, 1, r); }},
+        {"one a billion cells away, the first",
+         [](std::size_t i, double side, base::SplitMix& r) { return cube_at<D, T>(i ? 0 : 1e9, side, 1, r); }},
+        {"half in a cluster",
+         [](std::size_t i, double side, base::SplitMix& r) { return cube_at<D, T>(0, i % 2 ? 1e7 : side, 1, r); }},
+        {"denser towards the middle",
+         [](std::size_t, double, base::SplitMix& r) {
+             const double away = std::pow(10.0, r.uniform(-3, 3));
+             Box<D, T> box = cube_at<D, T>(-1, 2, 0, r);
+             for (int k = 0; k < D; ++k) {
+                 box.lo[k] *= static_cast<T>(away);
+                 box.hi[k] = box.lo[k] + static_cast<T>(0.03 * away);
+             }
+             return box;
+         }},
+    };
+    for (const Uneven<D, T>& world : worlds)
+        for (const std::size_t n : {5000, 20000}) {
+            base::SplitMix random(11);
+            std::vector<Box<D, T>> boxes(n);
+            const double side = std::pow(static_cast<double>(n) / 2, 1.0 / D) * (D == 2 ? 2 : 1.5);
+            for (std::size_t i = 0; i < n; ++i) boxes[i] = world.box(i, side, random);
+            HashGridHierarchy<D, T> grid;
+            grid.insert(std::span<const Box<D, T>>(boxes));
+            std::vector<Pair> pairs;
+            grid.find_pairs(pairs);
+            EXPECT_LT(static_cast<double>(grid.stats().tests) / static_cast<double>(n), 250) << world.name << ' ' << n;
+            if (n == 5000) {
+                EXPECT_TRUE(test::same_self_pairs(test::oracle_pairs<D, T>(boxes), pairs)) << world.name;
+            }
+        }
+}
 
 TYPED_TEST(Hostile, BadBoxesAreNamedAndChangeNothing) {
     constexpr int D = TypeParam::D;
