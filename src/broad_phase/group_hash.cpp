@@ -105,7 +105,7 @@ struct GroupHash<D, T>::Impl {
             edge = options.cell_edge;
             return;
         }
-        if (edge > 0) return;
+        if (edge > 0 || boxes.empty()) return;
         double longest = 0;
         for (const Box<D, T>& b : boxes)
             for (int k = 0; k < D; ++k)

@@ -48,12 +48,28 @@ void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const V
                 throw Error(ErrorKind::bad_value, "NaN", {.index = i, .field = "velocities"});
     find_leavers(boxes);
     for (const std::uint32_t i : leavers_) cells::check_box(boxes[i], i);
-    if (leavers_.size() > boxes.size() / replaced_at_most) {
+    if (leavers_.size() > boxes.size() / replaced_at_most || may_exceed(boxes, velocities)) {
         rebuild(boxes, velocities);
         return;
     }
     for (std::size_t i = 0; i < boxes.size(); ++i) placed_[place_[i]] = boxes[i];
     if (!leavers_.empty()) replace(velocities);
+    // Boxes that have become smaller stay in their large fat boxes, whose pairs would gather.
+    if (candidates_.size() > 4 * rebuilt_candidates_ + 8 * boxes.size()) rebuild(boxes, velocities);
+}
+
+// Whether the pairs of the leavers' new fat boxes might be too many beside the others. If so, everything is found anew,
+// which counts them and changes nothing where there are too many.
+template <int D, class T>
+bool KeptPairs<D, T>::may_exceed(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities) {
+    const std::size_t most = options_.max_bytes / sizeof(Pair), own = leavers_.size();
+    if (own == 0 || candidates_.size() + boxes.size() * own < most) return false;
+    std::size_t sum = candidates_.size() + own * own / 2;
+    for (const std::uint32_t i : leavers_) {
+        grid_.find(fat(boxes[i], i, velocities), found_);
+        sum += found_.size();
+    }
+    return sum > most;
 }
 
 // What lies in its fat box and is not turned inside out is a legal box. Most do: blocks of boxes are compared as plain
@@ -129,6 +145,7 @@ void KeptPairs<D, T>::rebuild(std::span<const Box<D, T>> boxes, std::span<const 
     fat_.swap(next_fat_);
     left_.assign(boxes.size(), 0);
     place_anew(boxes, fat_pairs_);
+    rebuilt_candidates_ = candidates_.size();
     ++rebuilds_;
 }
 

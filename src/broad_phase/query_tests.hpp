@@ -93,12 +93,13 @@ template <int D, class T>
     return std::isinf(difference) ? (x / 4 - o / 4) / (d / 4) : difference / d;
 }
 
-/// The parameter at which the ray enters the closed box, 0 if it starts inside; nothing if it misses within its length.
+/// The parameter at which a ray enters the closed box, 0 if it starts inside; nothing if it misses within its length.
 template <int D, class T>
-[[nodiscard]] std::optional<double> entry(const Ray<D, T>& ray, const Box<D, T>& box) {
-    double first = 0, last = ray.length;
+[[nodiscard]] std::optional<double> entry(const Vec<D, double>& origin, const Vec<D, double>& direction, double length,
+                                          const Box<D, T>& box) {
+    double first = 0, last = length;
     for (int k = 0; k < D; ++k) {
-        const double o = ray.origin[k], d = ray.direction[k], lo = box.lo[k], hi = box.hi[k];
+        const double o = origin[k], d = direction[k], lo = box.lo[k], hi = box.hi[k];
         if (d == 0) {
             if (o < lo || o > hi) return {};
             continue;
@@ -109,6 +110,24 @@ template <int D, class T>
     }
     if (!(first <= last)) return {};
     return first;
+}
+
+template <int D, class T>
+[[nodiscard]] std::optional<double> entry(const Ray<D, T>& ray, const Box<D, T>& box) {
+    Vec<D, double> origin, direction;
+    for (int k = 0; k < D; ++k) {
+        origin[k] = ray.origin[k];
+        direction[k] = ray.direction[k];
+    }
+    const std::optional<double> first = entry<D, T>(origin, direction, double(ray.length), box);
+    if (!first || *first < infinite) return first;
+    // Where and whether were decided beyond the range of double: the same along a direction of about 1.
+    double longest = 0;
+    for (int k = 0; k < D; ++k) longest = std::max(longest, std::abs(direction[k]));
+    const int exponent = std::ilogb(longest);
+    for (int k = 0; k < D; ++k) direction[k] = std::ldexp(direction[k], -exponent);
+    const auto scaled = entry<D, T>(origin, direction, std::ldexp(double(ray.length), exponent), box);
+    return scaled ? std::optional(std::ldexp(*scaled, -exponent)) : scaled;
 }
 
 /// From the point to the closed box.

@@ -15,6 +15,8 @@ namespace {
 
 /// Runs of fewer candidates are tested one by one.
 constexpr std::uint32_t vector_from = 8;
+/// One box in so many may be smaller than the cells of the smallest class.
+constexpr std::size_t smaller_than_smallest = 64;
 
 template <int D>
 std::uint64_t cell_count(const Cell<D>& lo, const Cell<D>& hi) {
@@ -36,6 +38,23 @@ double finite_extent(const Box<D, T>& b) {
         if (e <= std::numeric_limits<double>::max()) longest = std::max(longest, e);
     }
     return longest;
+}
+
+/// Of the corners, along any axis, as far as it is finite.
+template <int D, class T>
+double distance_from_origin(const Box<D, T>& b) {
+    double most = 0;
+    for (int k = 0; k < D; ++k)
+        for (const T x : {b.lo[k], b.hi[k]})
+            if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
+    return most;
+}
+
+/// The number that `rank` others do not exceed.
+double ranked(std::vector<double>& numbers, std::size_t rank) {
+    const auto at = numbers.begin() + static_cast<std::ptrdiff_t>(rank);
+    std::nth_element(numbers.begin(), at, numbers.end());
+    return *at;
 }
 
 double power_of_two_below(double x) {
@@ -60,20 +79,24 @@ template <int D, class T>
 void ClassedHash<D, T>::choose_classes() {
     double edge = options_.smallest;
     if (!(edge > 0)) {
-        double smallest = std::numeric_limits<double>::infinity(), mean = 0;
-        std::size_t count = 0;
+        double mean = 0;
+        std::vector<double> sizes, places;
         for (const auto& b : boxes_) {
             const double e = finite_extent(b);
             if (!(e > 0)) continue;
-            smallest = std::min(smallest, e);
-            mean += (e - mean) / static_cast<double>(++count);
+            sizes.push_back(e);
+            places.push_back(distance_from_origin(b));
+            mean += (e - mean) / static_cast<double>(sizes.size());
         }
-        if (count == 0)
+        if (sizes.empty())
             edge = 1;
         else if (scheme_ == Scheme::uniform)
             edge = std::min(2 * mean, 1e300);
         else
-            edge = power_of_two_below(smallest);
+            // A few may be smaller than the smallest class, which takes them too. Cells must be numbers of 62 bits
+            // where most boxes are.
+            edge = power_of_two_below(std::max(ranked(sizes, sizes.size() / smaller_than_smallest),
+                                               0x1p-52 * ranked(places, places.size() / 2)));
     }
     quantiser_ = Quantiser<D>(edge);
 }

@@ -43,6 +43,7 @@ HierarchicalHash<D, T>::HierarchicalHash(const Options& options) : impl_(std::ma
     };
     if (options.smallest != 0) cells::check_radius(options.smallest, "smallest");
     if (options.levels < 0 || options.levels > 62) out_of_range("levels", "must be 0..62");
+    if (options.length > std::size_t{1} << 40) out_of_range("length", "must be 0..2^40");
     if (options.particle_levels < 1 || options.particle_levels > 16) out_of_range("particle_levels", "must be 1..16");
 }
 template <int D, class T>

@@ -123,6 +123,53 @@ TEST(KeptPairs, BadVelocitiesAreNamedAndChangeNothing) {
     }
 }
 
+// Boxes that grew and shrank again lie in fat boxes that are far too large: their pairs must not gather.
+TEST(KeptPairs, MemoryDoesNotGrowWithWhatWasOnceLarge) {
+    const std::size_t n = 4096;
+    std::vector<Box2f> small;
+    for (std::size_t i = 0; i < n; ++i) {
+        const float x = 3 * static_cast<float>(i % 64), y = 3 * static_cast<float>(i / 64);
+        small.push_back({{x, y}, {x + 1, y + 1}});
+    }
+    KeptPairs<2, float> kept;
+    kept.insert(small);
+    std::vector<Pair> pairs;
+    for (std::size_t first = 0; first < n; first += 32) {
+        std::vector<Box2f> boxes = small;
+        for (std::size_t i = first; i < first + 32; ++i) boxes[i] = {{-10, -10}, {300, 300}};
+        kept.update(boxes);
+        kept.find_pairs(pairs);
+        EXPECT_EQ(pairs.size(), 32 * (n - 32) + 32 * 31 / 2);
+        kept.update(small);
+        kept.find_pairs(pairs);
+        EXPECT_TRUE(pairs.empty());
+        EXPECT_LT(kept.candidates(), 6 * 32 * n);
+    }
+}
+
+TEST(KeptPairs, PairsOfSingleLeaversCountForTheLimit) {
+    std::vector<Box2f> boxes;
+    for (int i = 0; i < 1000; ++i) boxes.push_back({{3.f * float(i), 0}, {3.f * float(i) + 1, 1}});
+    KeptPairs<2, float> kept({.max_bytes = 500 * sizeof(Pair)});
+    kept.insert(boxes);
+    const std::vector<Box2f> before = boxes;
+    boxes[7] = {{0, 0}, {3000, 1}};
+    try {
+        kept.update(boxes);
+        FAIL() << "accepted";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::too_large);
+    }
+    EXPECT_LE(kept.candidates(), 500u);
+    std::vector<Pair> pairs;
+    kept.find_pairs(pairs);
+    EXPECT_TRUE(pairs.empty());
+    boxes[7] = {{0, 0}, {30, 1}};
+    kept.update(boxes);
+    kept.find_pairs(pairs);
+    EXPECT_EQ(pairs.size(), 10u);
+}
+
 TEST(PairTracker, TellsWhatBeganWentOnAndEnded) {
     base::MovingBoxes<2, float> world(base::BoxScene::sizes, 800);
     HashGridHierarchy<2, float> grid;

@@ -174,4 +174,19 @@ TYPED_TEST(QueryOracle, FindsTheSame) {
     EXPECT_LT(open, 20u);
 }
 
+// Parameters beyond the range of double decide as those of a longer direction do.
+TEST(QueryOracle, RaysWithTinyDirections) {
+    HashGridHierarchy<2, double> grid;
+    grid.insert(Box2d{{1e10, 5e10}, {2e10, 6e10}});
+    grid.insert(Box2d{{1e10, 1e10}, {2e10, 2e10}});
+    std::vector<std::uint32_t> found;
+    for (const double d : {1.0, 1e-100, 1e-300, 1e-308}) {
+        const Ray<2, double> ray{{0, 0}, {d, d}};
+        grid.find(ray, found);
+        EXPECT_EQ(found, std::vector<std::uint32_t>{1}) << d;
+        ASSERT_TRUE(grid.closest_hit(ray)) << d;
+        EXPECT_EQ(grid.closest_hit(ray)->slot, 1u) << d;
+    }
+}
+
 }  // namespace

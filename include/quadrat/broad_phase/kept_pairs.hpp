@@ -61,6 +61,7 @@ class KeptPairs {
         return a < b ? Pair{a, b} : Pair{b, a};
     }
     void find_leavers(std::span<const Box<D, T>> boxes);
+    [[nodiscard]] bool may_exceed(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities);
     void place_anew(std::span<const Box<D, T>> boxes, std::span<const Pair> pairs);
     [[nodiscard]] Box<D, T> fat(const Box<D, T>& box, std::size_t i, std::span<const Vec<D, T>> velocities) const;
     void rebuild(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities);
@@ -76,7 +77,7 @@ class KeptPairs {
     std::vector<std::uint32_t> leavers_, found_;  // scratch of a step
     std::vector<Pair> fat_pairs_;
     std::vector<std::uint8_t> left_;  // by place: it is one of the leavers
-    std::size_t rebuilds_ = 0;
+    std::size_t rebuilds_ = 0, rebuilt_candidates_ = 0;
 };
 
 }  // namespace quadrat
