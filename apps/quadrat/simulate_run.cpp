@@ -139,9 +139,6 @@ class Run {
                 simulation_.emplace(file_.scene, executor_.get());
             } catch (const Error& error) {
                 throw file_.placed(error, options_.scene);
-            } catch (const std::bad_alloc&) {
-                throw Error(ErrorKind::too_large, "the particles do not fit into memory: expected a larger spacing",
-                            {.file = options_.scene, .field = "/spacing"});
             }
         }
     }
@@ -313,6 +310,9 @@ void run_simulation(const SceneFile& file, const SimulateOptions& options) {
     interrupted = 0;
     try {
         Run(file, options).go();
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::too_large, "the scene does not fit into memory; expected a larger spacing",
+                    {.file = options.scene, .field = "/spacing"});
     } catch (const Error& error) {
         if (error.kind() == ErrorKind::stopped && interrupted) {
             std::fprintf(stderr, "%s\n", error.what());

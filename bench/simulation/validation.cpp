@@ -1,12 +1,12 @@
 // Validation runs, as CSV on the standard output (docs/simulation.md).
 //   quadrat_validation dam [weak | incompressible] [particles across the column = 20] [threads = 1]
-//   quadrat_validation dam_square ... (the same of another experiment)
+//   quadrat_validation dam_low ..., dam_square ... (the same of other experiments)
 //   quadrat_validation compare [particles across = 20]      both solvers to one simulated second: steps and seconds
 //   quadrat_validation hydrostatic [weak | incompressible] [spacings in the support = 2.4]
 //   quadrat_validation swing [weak | incompressible] [spacings in the drop's radius = 20]
 //   quadrat_validation drop | energy | momentum | layers
-// dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a. dam_square:
-// that of Lobovsky et al. 2014, as wide as high: time in units sqrt(a / g).
+// dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a. dam_low:
+// theirs with height a, dam_square: that of Lobovsky et al. 2014, as wide as high: time in units sqrt(a / g).
 #include <quadrat/simulation.hpp>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr double g = 9.81;
 struct Column {
     double width, height, tank;
 };
-constexpr Column martin = {0.05715, 2, 6}, lobovsky = {0.6, 1, 1.61 / 0.6};
+constexpr Column martin = {0.05715, 2, 6}, martin_low = {0.05715, 1, 6}, lobovsky = {0.6, 1, 1.61 / 0.6};
 
 Scene dam(SolverKind solver, const Column& c, double across) {
     const double a = c.width;
@@ -244,10 +244,13 @@ int layers() {
 
 int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
-    if (what == "dam" || what == "dam_square") {
+    if (what == "dam" || what == "dam_low" || what == "dam_square") {
         const bool weak = argc < 3 || std::strcmp(argv[2], "incompressible") != 0, square = what == "dam_square";
-        return run_dam(weak ? SolverKind::weakly_compressible : SolverKind::incompressible, square ? lobovsky : martin,
-                       square ? 1.65 : 3.45, argc > 3 ? std::atof(argv[3]) : 20,
+        return run_dam(weak ? SolverKind::weakly_compressible : SolverKind::incompressible,
+                       square          ? lobovsky
+                       : what == "dam" ? martin
+                                       : martin_low,
+                       square ? 1.65 : 3.75, argc > 3 ? std::atof(argv[3]) : 20,
                        argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1);
     }
     if (what == "compare") return compare(argc > 2 ? std::atof(argv[2]) : 20);
@@ -258,7 +261,8 @@ int main(int argc, char** argv) {
     if (what == "swing") return swing(solver, argc > 3 ? std::atof(argv[3]) : 20);
     if (what == "energy" || what == "momentum") return energy();
     if (what == "layers") return layers();
-    std::fprintf(
-        stderr, "quadrat_validation: dam, dam_square, compare, hydrostatic, drop, swing, energy, momentum or layers\n");
+    std::fprintf(stderr,
+                 "quadrat_validation: dam, dam_low, dam_square, compare, hydrostatic, drop, swing, energy, momentum or "
+                 "layers\n");
     return 2;
 }

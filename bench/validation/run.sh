@@ -9,6 +9,7 @@ for across in 10 20 40; do
     for solver in weak incompressible; do
         echo "dam break, $solver, $across particles across the column" >&2
         "$program" dam $solver $across 2 >"$out/dam_${solver}_$across.csv"
+        "$program" dam_low $solver $across 2 >"$out/dam_low_${solver}_$across.csv"
         "$program" dam_square $solver $across 2 >"$out/dam_square_${solver}_$across.csv"
     done
 done

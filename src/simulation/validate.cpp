@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numbers>
 #include <string>
 
 namespace quadrat::simulation {
@@ -70,6 +71,7 @@ void mesh(const std::string& path, const std::vector<Triangle>& triangles, const
 
 // Of what a run may take; more is a mistake in the units, or would not end.
 constexpr double most_steps = 1e9;
+constexpr double most_samples = 1e8;  // of a body
 void step_length(const std::string& path, double step, const Scene& s) {
     positive(path, step);
     if (s.end_time / step > most_steps)
@@ -123,6 +125,30 @@ void check_phase(const Scene& s, std::size_t i) {
     not_negative(at("phases", i, "support"), p.support);
 }
 
+double surface(const RigidBody& b, int dimension) {
+    switch (b.shape) {
+        case BodyShape::sphere:
+            return dimension == 2 ? 2 * std::numbers::pi * b.radius : 4 * std::numbers::pi * b.radius * b.radius;
+        case BodyShape::box:
+            return dimension == 2 ? 2 * (b.size[0] + b.size[1])
+                                  : 2 * (b.size[0] * b.size[1] + b.size[1] * b.size[2] + b.size[2] * b.size[0]);
+        case BodyShape::plane:
+            return 0;  // as far as the domain goes
+        case BodyShape::mesh:
+            break;
+    }
+    double sum = 0;
+    for (const Triangle& t : b.triangles) {
+        Vec3d u, v;
+        for (int k = 0; k < 3; ++k) {
+            u[k] = b.vertices[t.b][k] - b.vertices[t.a][k];
+            v[k] = b.vertices[t.c][k] - b.vertices[t.a][k];
+        }
+        sum += 0.5 * std::hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]);
+    }
+    return sum;
+}
+
 void check_body(const Scene& s, std::size_t i) {
     const RigidBody& b = s.bodies[i];
     switch (b.shape) {
@@ -154,6 +180,9 @@ void check_body(const Scene& s, std::size_t i) {
     if (s.dimension == 2 && std::hypot(b.orientation[1], b.orientation[2]) > 1e-12)
         fail(at("bodies", i, "orientation"), "expected a turn about z in two dimensions");
     response(at("bodies", i, "response"), b.response);
+    if (const double samples = surface(b, s.dimension) / std::pow(s.spacing, s.dimension - 1); samples > most_samples)
+        fail("/bodies/" + std::to_string(i),
+             "expected a smaller body or a larger spacing: its surface would need " + text(samples) + " samples");
 }
 
 void check_fluid(const Scene& s) {

@@ -226,6 +226,10 @@ class Simulate(CommandLine):
         self.scene(changed, "longer.json")
         result = self.json("simulate", "longer.json", "-o", "out", "--no-pictures", "--resume", "--frames", 8)
         self.assertEqual((result["frames"], result["scene"]), (9, "longer"))
+        self.scene(water(end_time=0.035), "shorter.json")  # between two frames: those of the longer run all the same
+        self.json("simulate", "shorter.json", "-o", "short", "--no-pictures")
+        self.json("simulate", "longer.json", "-o", "short", "--no-pictures", "--resume", "--frames", 8)
+        self.assertEqual(self.tree("short")["frames/fluid_00008.ply"], self.tree("out")["frames/fluid_00008.ply"])
         self.json("simulate", "longer.json", "-o", "whole", "--no-pictures", "--frames", 8)
         one, two = self.tree("out"), self.tree("whole")
         self.assertEqual(one.keys(), two.keys())
@@ -284,8 +288,9 @@ class Simulate(CommandLine):
                 ({"blocks": []}, "/: expected blocks, particles, emitters, bodies or cloths"),
                 ({"blocks": [{"lo": [0, 0, 0], "hi": [0.1, 0, 0.1]}]}, "/blocks/0/hi/1: expected more than lo"),
                 ({"blocks": [{"lo": [0, 0, 0], "hi": [0.1, 0.1, 0.1], "phase": 3}]}, "/blocks/0/phase: "),
-                ({"bodies": [ball, ball]}, "/bodies/1"),
-                ({"bodies": [dict(ball, array={"count": [2, 1, 1], "step": [0.01, 0, 0]})]}, "/bodies/0"),
+                ({"bodies": [ball, ball]}, "/bodies/1: overlaps /bodies/0"),
+                ({"bodies": [dict(ball, array={"count": [2, 1, 1], "step": [0.01, 0, 0]})]}, "/bodies/0: two of its bodies overlap"),
+                ({"bodies": [{"radius": 1000, "position": [0, 0, -1000]}]}, "/bodies/0: expected a smaller body or a larger spacing"),
                 ({"bodies": [{"shape": "mesh", "file": "none.obj"}]}, ("/bodies/0/file: ", "none.obj")),
                 ({"bodies": [{"shape": "sphere"}]}, "/bodies/0/radius: missing"),
                 ({"cloths": [{"file": "none.obj"}]}, ("/cloths/0/file: ", "none.obj")),
