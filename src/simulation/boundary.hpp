@@ -62,21 +62,23 @@ class Walls {
         float by[most] = {};  // derivative of the sum by each share
         for (int k = 0; k < count_; ++k) {
             const float b = all_[k].share;
-            float w[most], own[most], other[most], rest = 1;  // w_jk, and its derivatives by b_k and b_j
+            // w_jk, and b_k times its derivatives by b_k and b_j: alone they are beyond all bounds where b_k is next to
+            // 0.
+            float w[most], own[most], other[most], rest = 1;
             for (int j = 0; j < k; ++j) {
                 const float a = all_[j].share;
                 const float c = all_[k].normal[0] * all_[j].normal[0] + all_[k].normal[1] * all_[j].normal[1] +
                                 all_[k].normal[2] * all_[j].normal[2];
                 const bool within = a < b;  // so that some of b is not behind a even if they are parallel
                 w[j] = c > 0 ? (1 - c) * a + c * (within ? a / b : 1) : (1 + c) * a;
-                own[j] = c > 0 && within ? -c * a / (b * b) : 0;
-                other[j] = c > 0 ? (1 - c) + (within ? c / b : 0) : 1 + c;
+                own[j] = c > 0 && within ? -c * (a / b) : 0;
+                other[j] = c > 0 ? (1 - c) * b + (within ? c : 0) : (1 + c) * b;
                 rest *= 1 - w[j];
             }
             to.inside += b * rest;
             by[k] += rest;
             for (int j = 0; j < k; ++j) {
-                float others = b;
+                float others = 1;
                 for (int l = 0; l < k; ++l)
                     if (l != j) others *= 1 - w[l];
                 by[k] -= others * own[j];

@@ -89,6 +89,37 @@ TEST(JoinedWalls, PushByTheGradientOfTheirShare) {
     }
 }
 
+// Shares next to 0 occur where a support is a whole number of spacings but for rounding.
+TEST(JoinedWalls, AreFiniteAndContinuousAtEveryDistanceAndAngle) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> distance(-0.2f, 1), angle(0, 3.14159f);
+    for (const double spacing : {0.01, 0.02, 0.05}) {
+        const double volume = static_cast<float>(spacing * spacing * spacing);
+        const WallTable made(KernelFunction::wendland_c2, 3, std::cbrt(volume) / (2 * spacing), 1);
+        for (int round = 0; round < 400'000; ++round) {
+            const double turn = angle(random);
+            const Wall floor = wall(0, 0, 1, 0), ramp = wall(std::sin(turn), 0, std::cos(turn), 0);
+            float a = distance(random), b = distance(random);
+            if (round % 4 == 0) b = a;
+            if (round % 5 == 0) a = 0.75f + 1e-3f * distance(random);  // where the share ends
+            if (round % 7 == 0) b = 0.75f + 1e-3f * distance(random);
+            const auto joined = [&](float d, float e) {
+                Walls walls;
+                walls.add(made, d, 1, floor, {});
+                walls.add(made, e, 1, ramp, {});
+                return walls.joined();
+            };
+            const Share at = joined(a, b);
+            ASSERT_TRUE(at.inside >= 0 && at.inside <= 1) << a << ' ' << b << ' ' << turn;
+            for (int k = 0; k < 3; ++k)  // the steepest slope of one wall is 1.9
+                ASSERT_TRUE(std::abs(at.gradient[k]) < 4) << a << ' ' << b << ' ' << turn;
+            constexpr float step = 1e-4f;
+            ASSERT_NEAR(joined(a + step, b).inside, at.inside, 4 * step) << a << ' ' << b << ' ' << turn;
+            ASSERT_NEAR(joined(a, b + step).inside, at.inside, 4 * step) << a << ' ' << b << ' ' << turn;
+        }
+    }
+}
+
 // A second floor in the place of the first, or turned by a little, changes nothing about still water.
 TEST(JoinedWalls, StillWaterOnTwoFloors) {
     for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible})
