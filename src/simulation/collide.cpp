@@ -140,6 +140,7 @@ void stop_at_cloth(State& s, std::size_t i, std::vector<ClothTouch>& touches, st
 
 void collide(State& s, double dt) {
     if (s.solids.empty() && s.cloths.empty()) return;
+    guard(s);  // a search for paths refuses what is not finite, and does not know which particle it is
     const std::size_t n = s.p.size();
     std::vector<ClothTouch> touches;
     {

@@ -3,11 +3,14 @@
 #include <quadrat/simulation.hpp>
 
 #include "simulation/scenes.hpp"
+#include "simulation/state.hpp"
+#include "support/thrown.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -293,6 +296,28 @@ TEST(Solids, ABodyThatIsNotFiniteIsNamed) {
     } catch (const Error& e) {
         EXPECT_EQ(e.where().field, "/bodies/1");
         EXPECT_NE(std::string(e.what()).find("body 1 at 0.0"), std::string::npos) << e.what();
+    }
+}
+
+// Its path is searched for beside bodies: the error must not be that of the search.
+TEST(Solids, AParticleThatIsNotFiniteIsNamedBesideABody) {
+    for (const StepKind steps : {StepKind::courant, StepKind::per_particle}) {
+        simulation::State s;
+        s.scene = test::small_dam(3, 0.02);
+        s.scene.stepping.kind = steps;
+        s.scene.bodies.push_back(ball(0.03, {{0.3, 0.3, 0.06}}));
+        simulation::set_up(s);
+        s.time = 0.25;
+        s.p.v[17][1] = std::numeric_limits<float>::quiet_NaN();
+        const Error e = test::thrown_by([&] {
+            if (steps == StepKind::courant)
+                simulation::move(s, 1e-3);
+            else
+                simulation::per_particle_frame(s, 1);
+        });
+        EXPECT_TRUE(e.where().index.has_value());
+        EXPECT_NE(e.message().find("not a number: particle "), std::string::npos) << e.what();
+        EXPECT_NE(e.message().find("at 0.25"), std::string::npos) << e.what();
     }
 }
 
