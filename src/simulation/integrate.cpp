@@ -28,7 +28,7 @@ bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
     for (int k = 0; k < 3; ++k) {
         const float n = w.normal[static_cast<std::size_t>(k)];
         v[k] = keep * (v[k] - into * n) + out * n;
-        if (behind) x[k] -= d * n;
+        if (behind) x[k] -= (into < 0 ? 1 + w.restitution : 1) * d * n;
     }
     return behind;
 }

@@ -137,6 +137,24 @@ TEST(Energy, StaysWithinAPercent) {
     EXPECT_NEAR((b.kinetic + b.internal) / (a.kinetic + a.internal), 1, 0.01);
 }
 
+// A particle that bounces without loss neither rises nor sinks: what it fell too deep in a step is not a gift.
+TEST(Energy, OfABouncingParticleStays) {
+    for (const bool ghosts : {true, false}) {
+        Scene scene;
+        scene.domain.box.hi[2] = 10;
+        scene.domain.response = {.restitution = 1, .friction = 0};
+        scene.domain.ghosts = ghosts;
+        scene.particles.push_back({.positions = {{{0.5, 0.5, 0.5}}}});
+        Simulation s(scene);
+        const double start = s.statistics().potential;
+        for (int k = 1; k <= 100; ++k) {
+            s.advance_to(0.1 * k);
+            const Statistics e = s.statistics();
+            ASSERT_NEAR((e.kinetic + e.potential + e.internal) / start, 1, 0.03) << s.time();
+        }
+    }
+}
+
 Scene cloth_scene() {
     Scene scene = test::small_dam(3, 0.0125);
     scene.blocks[0].box = {{{0.1, 0.165, 0.03}}, {{0.3, 0.215, 0.0925}}};
