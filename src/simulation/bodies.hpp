@@ -101,8 +101,8 @@ class Shape {
     [[nodiscard]] std::span<const Triangle> triangles() const { return triangles_; }
     /// The parameters, in order, where a segment passes through the surface of a mesh.
     [[nodiscard]] std::vector<double> crossings(const Vector& a, const Vector& b) const;
-    /// Points on the surface about `spacing` apart.
-    [[nodiscard]] std::vector<Vector> sample_surface(double spacing) const;
+    /// Points about `spacing` apart on the surface, or `depth` below it where the shape is not too thin for that.
+    [[nodiscard]] std::vector<Vector> sample_surface(double spacing, double depth = 0) const;
     /// Points of a lattice inside, down to `depth`.
     [[nodiscard]] std::vector<Vector> sample_inside(double spacing, double depth) const;
 

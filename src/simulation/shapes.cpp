@@ -1,11 +1,11 @@
-// Shapes: signed distance, first hit of a segment, samples, mass. Distances of meshes are in mesh_shape.cpp.
+// Shapes: signed distance, first hit of a segment, mass. Distances of meshes are in mesh_shape.cpp, samples in
+// samples.cpp.
 #include "simulation/bodies.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <unordered_map>
 
 namespace quadrat::simulation {
 namespace {
@@ -102,86 +102,6 @@ std::optional<Shape::Hit> Shape::entry(const Vector& a, const Vector& b) const {
             break;
     }
     return mesh_entry(a, b);
-}
-
-std::vector<Vector> Shape::sample_surface(double spacing) const {
-    std::vector<Vector> out;
-    const double pi = std::numbers::pi;
-    if (kind_ == BodyShape::sphere && dimension_ == 2) {
-        const int n = std::max(3, static_cast<int>(std::round(2 * pi * radius_ / spacing)));
-        for (int k = 0; k < n; ++k)
-            out.push_back(radius_ * Vector(std::cos(2 * pi * k / n), std::sin(2 * pi * k / n), 0));
-    } else if (kind_ == BodyShape::sphere) {  // Fibonacci's lattice
-        const int n = std::max(6, static_cast<int>(std::round(4 * pi * radius_ * radius_ / (spacing * spacing))));
-        for (int k = 0; k < n; ++k) {
-            const double z = 1 - (2 * k + 1.0) / n, turn_by = k * pi * (3 - std::sqrt(5.0));
-            const double r = std::sqrt(1 - z * z);
-            out.push_back(radius_ * Vector(r * std::cos(turn_by), r * std::sin(turn_by), z));
-        }
-    } else if (kind_ == BodyShape::box) {
-        int n[3];
-        for (int k = 0; k < 3; ++k) n[k] = std::max(1, static_cast<int>(std::round(2 * half_[k] / spacing)));
-        const bool flat = dimension_ == 2;
-        for (int x = 0; x <= n[0]; ++x)
-            for (int y = 0; y <= n[1]; ++y)
-                for (int z = 0; z <= (flat ? 0 : n[2]); ++z) {
-                    const bool edge = x == 0 || x == n[0] || y == 0 || y == n[1] || (!flat && (z == 0 || z == n[2]));
-                    if (edge)
-                        out.emplace_back((2.0 * x / n[0] - 1) * half_[0], (2.0 * y / n[1] - 1) * half_[1],
-                                         flat ? 0 : (2.0 * z / n[2] - 1) * half_[2]);
-                }
-    } else if (kind_ == BodyShape::mesh) {
-        // Points of a grid on each triangle; one that comes near an earlier one is left out.
-        struct CellHash {
-            std::size_t operator()(const std::array<long, 3>& c) const {
-                return static_cast<std::size_t>(c[0] * 73856093L ^ c[1] * 19349663L ^ c[2] * 83492791L);
-            }
-        };
-        std::unordered_map<std::array<long, 3>, std::vector<std::size_t>, CellHash> cells;
-        const double apart = 0.7 * spacing;
-        for (const Triangle& t : triangles_) {
-            const Vector &a = vertices_[t.a], e = vertices_[t.b] - a, f = vertices_[t.c] - a;
-            const int n = std::max(
-                1, static_cast<int>(std::ceil(std::max({e.norm(), f.norm(), (e - f).norm()}) / (0.5 * spacing))));
-            for (int i = 0; i <= n; ++i)
-                for (int j = 0; i + j <= n; ++j) {
-                    const Vector p = a + (double(i) / n) * e + (double(j) / n) * f;
-                    std::array<long, 3> c;
-                    for (std::size_t k = 0; k < 3; ++k)
-                        c[k] = static_cast<long>(std::floor(p[static_cast<int>(k)] / apart));
-                    bool free = true;
-                    for (long x = -1; x <= 1 && free; ++x)
-                        for (long y = -1; y <= 1 && free; ++y)
-                            for (long z = -1; z <= 1 && free; ++z) {
-                                const auto it = cells.find({c[0] + x, c[1] + y, c[2] + z});
-                                if (it == cells.end()) continue;
-                                for (const std::size_t o : it->second) free = free && (out[o] - p).norm() >= apart;
-                            }
-                    if (!free) continue;
-                    cells[c].push_back(out.size());
-                    out.push_back(p);
-                }
-        }
-    }
-    return out;
-}
-
-std::vector<Vector> Shape::sample_inside(double spacing, double depth) const {
-    std::vector<Vector> out;
-    int n[3];
-    for (int k = 0; k < 3; ++k) n[k] = static_cast<int>(std::ceil(bounds_.hi[k] / spacing)) + 1;
-    int low[3];
-    for (int k = 0; k < 3; ++k) low[k] = static_cast<int>(std::floor(bounds_.lo[k] / spacing)) - 1;
-    if (dimension_ == 2) low[2] = 0, n[2] = 0;
-    for (int z = low[2]; z <= n[2]; ++z)
-        for (int y = low[1]; y <= n[1]; ++y)
-            for (int x = low[0]; x <= n[0]; ++x) {
-                const double shift = 0.5 * spacing;
-                const Vector p(x * spacing + shift, y * spacing + shift, dimension_ == 2 ? 0 : z * spacing + shift);
-                const double d = distance(p, depth + spacing).value;
-                if (d < 0 && d > -depth) out.push_back(p);
-            }
-    return out;
 }
 
 Shape::Mass Shape::mass(double density) const {

@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::size_t chunk = 2048;
 
+// Samples lie below the surface, by this part of the support. Fluid keeps about a spacing away from them, which is then
+// half a spacing off the surface, as beside a wall: a body displaces its volume, and a lattice that starts there is not
+// too dense (docs/decisions/0084-samples-inside-the-surface.md).
+constexpr double sample_depth = 0.25;
+// All samples of a body have this part of its volume at most: one layer stands for what is behind it, but behind the
+// samples of a thin plate is the fluid on the other side.
+constexpr double largest_part = 1.25;
+
 }  // namespace
 
 void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, double calibration, Executor* executor) {
@@ -55,7 +63,7 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
             load_.emplace_back();
         }
         if (body.boundary == BoundaryKind::particles) {
-            body.samples = body.shape.sample_surface(scene.spacing);
+            body.samples = body.shape.sample_surface(scene.spacing, sample_depth * kernel.support());
             std::vector<Vec3f> x;
             for (const Vector& p : body.samples) x.push_back(plain_float(p));
             CellIndex<3, float> index({.radius = static_cast<float>(kernel.support())});
@@ -67,6 +75,11 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
                 for (const float r : near.distances<float>(k)) sum += kernel.value(double{r});
                 body.volumes.push_back(static_cast<float>(1 / (calibration * sum)));
             }
+            double all = 0;
+            for (const float v : body.volumes) all += double{v};
+            const double most = largest_part * body.shape.mass(1).mass;
+            if (all > most)
+                for (float& v : body.volumes) v *= static_cast<float>(most / all);
         } else if (body.boundary == BoundaryKind::ghosts) {
             body.samples = body.shape.sample_inside(scene.spacing, reach);
             body.volumes.assign(body.samples.size(), static_cast<float>(std::pow(scene.spacing, scene.dimension)));

@@ -189,6 +189,28 @@ TEST(Bodies, LightBallsInCoarseWaterStayCalm) {
         }
 }
 
+// A plate comes down on water until only half a spacing is left below it.
+TEST(Bodies, APlateSqueezesWaterOut) {
+    for (const BoundaryKind kind : {BoundaryKind::particles, BoundaryKind::ghosts, BoundaryKind::field}) {
+        Scene scene;
+        scene.solver = SolverKind::incompressible;
+        scene.spacing = 0.02;
+        scene.domain.box = {{{0, 0, 0}}, {{0.4, 0.4, 0.5}}};
+        scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.4, 0.4, 0.2}}}});
+        scene.bodies.push_back({.shape = BodyShape::box,
+                                .motion = BodyMotion::moving,
+                                .size = {{0.3, 0.3, 0.01}},
+                                .position = {{0.2, 0.2, 0.35}},
+                                .velocity = {{0, 0, -1}},
+                                .boundary = kind});
+        Simulation s(scene);
+        while (s.time() < 0.33) {
+            s.step();
+            ASSERT_LT(s.statistics().max_speed, 15) << int(kind) << " at " << s.time();
+        }
+    }
+}
+
 // In kB; 0 where there is no such file.
 long resident_memory() {
     std::ifstream file("/proc/self/status");

@@ -370,6 +370,21 @@ TEST(Solids, ReactToEachParticleBySupportsOfTheirOwn) {
     EXPECT_NEAR(fluid + 9 * s.bodies()[0].velocity[2], 0, 1e-5 * fluid);
 }
 
+// Samples of a mesh lie as deep as they should below all faces, or as deep as it is thick enough for.
+TEST(Solids, SamplesLieInsideAMesh) {
+    for (const double thickness : {0.1, 0.02, 0.004}) {
+        RigidBody body = test::cube_mesh(0.1);
+        for (Vec3d& v : body.vertices) v[2] *= thickness / 0.1;
+        const simulation::Shape shape(body, 3);
+        const std::vector<simulation::Vector> samples = shape.sample_surface(0.02, 0.01);
+        // At least those of a sheet, at most those of the whole cube.
+        EXPECT_GE(samples.size(), 16u) << thickness;
+        EXPECT_LE(samples.size(), 200u) << thickness;
+        for (const simulation::Vector& p : samples)
+            EXPECT_LT(shape.deep_distance(p, 0.02).value, -0.9 * std::min(0.01, 0.25 * thickness)) << thickness;
+    }
+}
+
 // A ball on the seam of a periodic box is as solid on the other side.
 TEST(Solids, StandAcrossPeriodicSeams) {
     const auto depth = [](const Vec3f& x, const Vec3d& centre, double radius) {

@@ -40,7 +40,7 @@ enum class KernelKind : std::uint8_t {
 
 /// How solids fill the support of nearby fluid.
 enum class BoundaryKind : std::uint8_t {
-    particles,  ///< one layer on the surface, with corrected volumes (Akinci et al. 2012)
+    particles,  ///< one layer just below the surface, with corrected volumes (Akinci et al. 2012)
     ghosts,     ///< layers inside the solid as deep as the support
     field,      ///< the ghosts' share as a function of the distance to the surface, computed beforehand
 };
