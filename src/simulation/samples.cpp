@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace quadrat::simulation {
 namespace {

@@ -189,7 +189,7 @@ TEST(Bodies, LightBallsInCoarseWaterStayCalm) {
         }
 }
 
-// A plate comes down on water until only half a spacing is left below it.
+// A plate comes down on water until less than a spacing is left below it.
 TEST(Bodies, APlateSqueezesWaterOut) {
     for (const BoundaryKind kind : {BoundaryKind::particles, BoundaryKind::ghosts, BoundaryKind::field}) {
         Scene scene;
