@@ -59,6 +59,14 @@ struct FieldHit {
     [[nodiscard]] Vector foot(const Vec3f& x) const { return vector(x) - vector(shift) - distance * vector(normal); }
 };
 
+/// A point of the world in the frame of a body, and back.
+[[nodiscard]] inline Vector in_frame(const BodyPose& p, const Vector& x) {
+    return turn(p).conjugate() * (x - vector(p.position));
+}
+[[nodiscard]] inline Vector in_world(const BodyPose& p, const Vector& x) {
+    return vector(p.position) + turn(p) * x;
+}
+
 /// A body, or what a periodic axis makes of it.
 struct Image {
     std::uint32_t body;

@@ -57,6 +57,7 @@ struct Cloth::Impl {
     std::vector<double> inverse_mass;
     std::vector<double> ease;  // of this step: the same with the load
     std::vector<Spring> springs;
+    std::vector<ObstaclePush> pushes;
     ClothStats stats;
 
     [[nodiscard]] double reach() const { return 1.5 * options.thickness; }
@@ -204,6 +205,8 @@ struct Cloth::Impl {
         std::vector<Vec3d>& x = bodies[0].next;
         const double h2 = options.time_step * options.time_step;
         std::vector<double> lambda(springs.size(), 0.0);
+        std::vector<double> strength(bodies.size() - 1, 0.0);
+        pushes.assign(bodies.size() - 1, {});
         for (std::uint32_t iteration = 0; iteration < options.iterations; ++iteration) {
             for (std::size_t s = 0; s < springs.size(); ++s) {
                 const Spring& spring = springs[s];
@@ -234,10 +237,24 @@ struct Cloth::Impl {
                 const double sliding = norm(slide);
                 const double hold = sliding > 0 ? std::min(1.0, options.friction * missing / sliding) : 0;
                 const Vec3d push = (missing / sum) * n.normal - (hold / sum) * slide;
-                for (int i = 0; i < 4; ++i)
-                    if (n.mesh[i] == 0) x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * ease[n.vertex[i]]) * push;
+                for (int i = 0; i < 4; ++i) {
+                    if (n.mesh[i] == 0)
+                        x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * ease[n.vertex[i]]) * push;
+                    else
+                        note_push(n.mesh[i] - 1, n.weight[i] * push, bodies[n.mesh[i]].now[n.vertex[i]], strength);
+                }
             }
         }
+        for (std::size_t o = 0; o < pushes.size(); ++o)
+            if (strength[o] > 0) pushes[o].point = (1 / strength[o]) * pushes[o].point;
+    }
+
+    // As much as the cloth got, the other way round.
+    void note_push(std::size_t obstacle, const Vec3d& push, const Vec3d& at, std::vector<double>& strength) {
+        const double size = norm(push);
+        pushes[obstacle].impulse = pushes[obstacle].impulse + (1 / options.time_step) * push;
+        pushes[obstacle].point = pushes[obstacle].point + size * at;
+        strength[obstacle] += size;
     }
 
     // Shortens the motion until the exact test finds no contact.
@@ -411,6 +428,9 @@ std::uint32_t Cloth::obstacles() const {
 }
 std::span<const Vec3d> Cloth::obstacle(std::uint32_t number) const {
     return impl_->bodies.at(number + 1).now;
+}
+std::span<const ObstaclePush> Cloth::pushes() const {
+    return impl_->pushes;
 }
 const ClothStats& Cloth::stats() const {
     return impl_->stats;

@@ -125,6 +125,7 @@ void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, do
                        .restitution = c.response.restitution,
                        .friction = c.response.friction,
                        .skin = 0.05 * spacing,
+                       .density = c.density,
                        .mass = std::vector<double>(c.positions.size(), 0.0),
                        .obstacles = {},
                        .obstacle_shapes = {}};
@@ -300,6 +301,22 @@ void Cloths::respond(const std::vector<ClothTouch>& touches, std::span<Vec3f> v,
         }
 }
 
+// What the last step of a sheet did to bodies that can move.
+void Cloths::bear(std::uint32_t number, Solids& solids) const {
+    const Sheet& s = sheets_[number];
+    for (std::uint32_t b = 0; b < s.obstacles.size(); ++b) {
+        if (s.obstacles[b] == none || solids.bodies()[b].inverse_mass == 0) continue;
+        const ObstaclePush& push = s.cloth.pushes()[s.obstacles[b]];
+        const Vector impulse = s.density * vector(push.impulse), at = vector(push.point);
+        const double size = impulse.norm();
+        if (!(size > 0)) continue;
+        const Vector along = impulse / size;
+        const double speed = solids.velocity_at(b, at).dot(along);
+        const double most = (std::max(0.0, -speed) + s.step * gravity_.norm()) / solids.ease(b, at, along);
+        solids.push(b, at, std::min(size, most) * along);
+    }
+}
+
 // One step of a sheet with what lies on it.
 void Cloths::move_sheet(std::uint32_t number, const Solids& solids, const std::vector<ClothTouch>& touches,
                         std::span<Vec3f> v, std::span<const float> mass) {
@@ -397,8 +414,8 @@ std::vector<ClothTouch> Cloths::sweep(std::uint32_t number, std::span<const Vec3
     return touches;
 }
 
-std::uint64_t Cloths::advance(double time, const Solids& solids, const std::vector<ClothTouch>& touches,
-                              std::span<Vec3f> x, std::span<Vec3f> v, std::span<const float> mass) {
+std::uint64_t Cloths::advance(double time, Solids& solids, const std::vector<ClothTouch>& touches, std::span<Vec3f> x,
+                              std::span<Vec3f> v, std::span<const float> mass) {
     std::uint64_t met = 0;
     bool moved = false;
     for (std::uint32_t number = 0; number < sheets_.size(); ++number) {
@@ -406,6 +423,7 @@ std::uint64_t Cloths::advance(double time, const Solids& solids, const std::vect
         while (s.time + s.step <= time * (1 + 1e-12)) {
             const std::vector<Vec3d> before(s.cloth.positions().begin(), s.cloth.positions().end());
             move_sheet(number, solids, touches, v, mass);
+            bear(number, solids);
             moved = true;
             if (x.empty()) continue;
             const std::vector<ClothTouch> passed = sweep(number, before, x);

@@ -2,6 +2,9 @@
 // that drape over the bodies. Between its steps a sheet stands still for the fluid; when it moves, the particles stand
 // still. Both are decided by the exact continuous test of ccd, so that no particle passes in either.
 //
+// Bodies that can move get back what they gave the sheet in its step, at most so much that they stop and then rise no
+// faster than they would fall: a sheet carries them, and throws none.
+//
 // A sheet may be much lighter than the fluid on it (docs/decisions/0079-light-cloth-in-water.md). Impulses are
 // therefore exchanged one after the other, each with the velocities that the last one left: each takes energy away,
 // however many particles share a vertex. And the fluid that touches a sheet takes part in its step as added mass, and
@@ -46,7 +49,7 @@ class Cloths {
     void respond(const std::vector<ClothTouch>& touches, std::span<Vec3f> v, std::span<const float> mass, double dt);
     /// Makes the steps that are due until `time`, with the fluid that touches as a load, and takes particles along that
     /// a sheet would pass. Returns how many those were.
-    std::uint64_t advance(double time, const Solids& solids, const std::vector<ClothTouch>& touches, std::span<Vec3f> x,
+    std::uint64_t advance(double time, Solids& solids, const std::vector<ClothTouch>& touches, std::span<Vec3f> x,
                           std::span<Vec3f> v, std::span<const float> mass);
 
     template <class Fn>
@@ -64,6 +67,7 @@ class Cloths {
         Cloth cloth;
         double step, time = 0;
         double restitution, friction, skin;
+        double density;  // kg / m^2
         std::vector<double> mass;
         std::vector<std::uint32_t> obstacles;  // of each body; none: has no surface
         std::vector<std::vector<Vec3d>> obstacle_shapes;
@@ -77,6 +81,7 @@ class Cloths {
     };
     void build();
     [[nodiscard]] FourPoints corners(const Face& f, const Vec3d& x) const;
+    void bear(std::uint32_t number, Solids& solids) const;
     void move_sheet(std::uint32_t number, const Solids& solids, const std::vector<ClothTouch>& touches,
                     std::span<Vec3f> v, std::span<const float> mass);
     std::vector<ClothTouch> sweep(std::uint32_t number, std::span<const Vec3d> before, std::span<Vec3f> x) const;

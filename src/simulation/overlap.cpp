@@ -9,13 +9,6 @@
 namespace quadrat::simulation {
 namespace {
 
-Vector in_frame(const BodyPose& p, const Vector& x) {
-    return turn(p).conjugate() * (x - vector(p.position));
-}
-Vector in_world(const BodyPose& p, const Vector& x) {
-    return vector(p.position) + turn(p) * x;
-}
-
 RigidBody box_mesh(const Vector& half) {
     RigidBody b;
     b.shape = BodyShape::mesh;

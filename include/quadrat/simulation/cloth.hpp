@@ -34,6 +34,12 @@ struct ClothStats {
     std::size_t stopped = 0;       ///< vertices that were held where they were
 };
 
+/// What the cloth gave an obstacle during the last step. Momentum is that of cloth with unit area density.
+struct ObstaclePush {
+    Vec3d impulse = {};
+    Vec3d point = {};  ///< where, on average
+};
+
 /// Sheets, closed shells and obstacles. All start apart from each other.
 class Cloth {
   public:
@@ -48,7 +54,7 @@ class Cloth {
     void pin(std::uint32_t vertex);
     /// A spring at its present length between two vertices, for bodies that keep their shape.
     void add_spring(std::uint32_t a, std::uint32_t b, double compliance);
-    /// A surface that the cloth cannot push. Returns its number.
+    /// A surface that moves as it is told; pushes() says what the cloth did to it. Returns its number.
     std::uint32_t add_obstacle(std::span<const Triangle> triangles, std::span<const Vec3d> positions);
     /// Where the obstacle's vertices should be at the end of the next step. If the cloth is jammed against it, the
     /// obstacle waits.
@@ -69,6 +75,7 @@ class Cloth {
     [[nodiscard]] std::span<const Vec3d> velocities() const;
     [[nodiscard]] std::uint32_t obstacles() const;
     [[nodiscard]] std::span<const Vec3d> obstacle(std::uint32_t number) const;
+    [[nodiscard]] std::span<const ObstaclePush> pushes() const;
     [[nodiscard]] const ClothStats& stats() const;
 
   private:
