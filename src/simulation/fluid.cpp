@@ -98,6 +98,12 @@ double internal_energy(const State& s, std::size_t i) {
 
 namespace {
 
+// Of a pair, for artificial viscosity. Between phases it is the harmonic mean: with the mean a light particle beside
+// heavy ones would be stopped by a force of their size, many times over in one step.
+float shared_density(float a, float b, bool same_phase) {
+    return same_phase ? 0.5f * (a + b) : 2 * a * b / (a + b);
+}
+
 // Pressure and viscosity between fluid particles, and tension; newtons.
 Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
     const Particles& p = s.p;
@@ -138,7 +144,7 @@ Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
         float friction = paper ? 0 : viscosity * dims * approach;
         if (approach < 0)
             friction += 0.5f * (own.artificial + other.artificial) * 0.5f * (own.sound_speed + other.sound_speed) *
-                        half * 0.5f * (p.rho[i] + p.rho[j]) * approach;
+                        half * shared_density(p.rho[i], p.rho[j], p.phase[i] == p.phase[j]) * approach;
         along += vi * vj * friction / soft * slope;
         for (int a = 0; a < 3; ++a) force[a] += along * d[a];
         if (own.tension > 0 && p.phase[j] == p.phase[i]) {

@@ -5,6 +5,10 @@
 // and samples, as in fluid.cpp, with the particle's k alone: then pressures are what keeps densities from growing and
 // do no work of their own, and still water comes to rest (docs/decisions/0081-still-water.md). Bodies that can move do
 // so in every iteration (coupling.hpp). Both iterations start from the last step's answer.
+//
+// The system is D M^-1 D^T k = source: D takes velocities to rates of s, M are the densities. A light particle between
+// heavy ones ties all of them together, since it gives way to any of their pressures: Jacobi must then take shorter
+// steps there (docs/decisions/0085-phases-of-any-density.md).
 #include "base/parallel.hpp"
 #include "simulation/coupling.hpp"
 #include "simulation/integrate.hpp"
@@ -24,10 +28,23 @@ constexpr float relaxation = 0.5f;
 constexpr double few[2] = {28, 34};  // in 2D and 3D
 // Density errors go at this rate at most, in units of the expected speed over the support.
 constexpr double relief = 0.5;
+// Of the sum of absolute values that bounds what a lighter neighbour adds to a row. All of it is safe in one dimension;
+// gradients point in all directions, so that in 2D and 3D less will do.
+constexpr float tie[2] = {0.5f, 0.34f};
 
 // The move itself adds to the error: the densities that it leaves are what the bound is for. Iterations end, and steps
 // become shorter, at this part of it.
 constexpr double aim = 0.75;
+
+// Whether phases differ in density.
+bool mixed(const State& s) {
+    return std::any_of(s.phases.begin(), s.phases.end(),
+                       [&](const PhaseData& f) { return f.rest_density != s.phases[0].rest_density; });
+}
+
+double usual_step(const State& s) {
+    return s.courant * (0.5 * s.support) / s.expected_speed;
+}
 
 class Solver {
   public:
@@ -38,6 +55,7 @@ class Solver {
         const double near = s.dimension == 2 ? 3.14 * reach * reach : 4.19 * reach * reach * reach;
         relaxation_ = relaxation * static_cast<float>(std::min(1.0, few[s.dimension - 2] / near));
         slope_ = volume_ * kernel_peak(s) / static_cast<float>(h * h);
+        mixed_ = mixed(s);
         diagonal_.resize(n_);
         inverse_.resize(n_);
         inverse_density_.resize(n_);
@@ -80,12 +98,13 @@ class Solver {
                     const float total = slope_ * sum[k] + g[k];
                     all += total * total;
                 }
-                // d s_i / d k_i: own motion over own mass, and that of the neighbours over theirs (taken as the same).
+                // d s_i / d k_i: own motion over own mass, and that of the neighbours over theirs.
                 const float sum_sq = slope_ * slope_ * sum[3];
                 inverse_density_[i] = 1 / own.rest_density;
-                diagonal_[i] = inverse_density_[i] * (all + sum_sq);
+                diagonal_[i] = inverse_density_[i] * (mixed_ ? all : all + sum_sq);
             }
         });
+        if (mixed_) add_neighbours();
         coupling_.finish(diagonal_);
         for (std::size_t i = 0; i < n_; ++i) inverse_[i] = diagonal_[i] > 1e-9f ? 1 / diagonal_[i] : 0.0f;
     }
@@ -109,7 +128,10 @@ class Solver {
 
     /// Makes s at most 1 after the next move.
     void make_density_constant(double dt) {
-        const double bound = aim * s_.scene.incompressible.density_error;
+        double bound = aim * s_.scene.incompressible.density_error;
+        // Where a light phase makes steps short, an error that is left gives it a large acceleration: the bound is then
+        // that of the acceleration.
+        if (mixed_) bound *= std::pow(std::min(1.0, dt / usual_step(s_)), 2);
         // An error that is there already goes at a bounded rate: all of it in one step would throw particles apart at
         // support / dt, shorten the next step for their speed, and throw the next ones faster still.
         const auto most = static_cast<float>(dt * relief * s_.expected_speed / s_.support);
@@ -127,6 +149,24 @@ class Solver {
     }
 
   private:
+    // The neighbours' part of the diagonal where masses differ.
+    void add_neighbours() {
+        const float share = tie[s_.dimension - 2];
+        PairLoop p = loop_;
+        p.out = rate_.data();
+        for_all([&](std::size_t begin, std::size_t end) { length_rows(p, begin, end); });
+        for_all([&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                float* const r = s_.records.data() + 4 * i;
+                r[0] = inverse_density_[i];
+                r[1] = share * rate_[i];
+            }
+        });
+        for_all([&](std::size_t begin, std::size_t end) {
+            tie_rows(p, begin, end);
+            for (std::size_t i = begin; i < end; ++i) diagonal_[i] += slope_ * slope_ * rate_[i];
+        });
+    }
     template <class Fn>
     void for_all(Fn&& fn) {
         base::parallel_for(s_.executor, n_, grain, fn);
@@ -239,6 +279,7 @@ class Solver {
     std::size_t n_;
     PairLoop loop_;
     float volume_ = 0, slope_ = 0, relaxation_ = relaxation;
+    bool mixed_ = false;  // phases differ in density
     std::vector<std::uint64_t> block_begin_;
     std::vector<float> diagonal_, inverse_, inverse_density_, source_, rate_, last_;
     std::vector<Vec3f> boundary_, push_;
@@ -248,7 +289,7 @@ class Solver {
 double longest_step(const State& s) {
     const double half = 0.5 * s.support;
     struct Sums {
-        double fastest_sq = 0, excess = 0;
+        double fastest_sq = 0, excess = 0, pressed_sq = 0;
     };
     const Sums all = base::parallel_reduce(
         s.executor, s.p.size(), grain, Sums{},
@@ -258,18 +299,34 @@ double longest_step(const State& s) {
                 double v = 0;
                 for (int k = 0; k < 3; ++k) v += double{s.p.v[i][k]} * double{s.p.v[i][k]};
                 part.fastest_sq = std::max(part.fastest_sq, v);
+                part.pressed_sq =
+                    std::max(part.pressed_sq, 2 * double{s.p.kappa[i]} / double{s.phases[s.p.phase[i]].rest_density});
                 part.excess += double{std::max(s.p.rho[i] / s.phases[s.p.phase[i]].rest_density - 1, 0.0f)};
             }
             return part;
         },
         [](Sums a, Sums b) {
-            return Sums{std::max(a.fastest_sq, b.fastest_sq), a.excess + b.excess};
+            return Sums{std::max(a.fastest_sq, b.fastest_sq), a.excess + b.excess,
+                        std::max(a.pressed_sq, b.pressed_sq)};
         });
     double dt = s.largest_step;
     // What is at rest carries pressure all the same, and waves on it run as fast as what falls from its surface: no
     // step is longer than the expected speed allows, however slow the particles are. Longer ones made still water boil.
-    dt = std::min(dt, s.courant * half / s.expected_speed);
+    dt = std::min(dt, usual_step(s));
     if (all.fastest_sq > 0) dt = std::min(dt, s.courant * half / std::sqrt(all.fastest_sq));
+    // The same for a light phase that carries the weight of a heavy one: it is moved as fast as its pressure can. No
+    // pressure is taken for more than what the heaviest has in a fall from the surface, since those that remove errors
+    // grow as steps become shorter.
+    if (mixed(s)) {
+        double least = double{s.phases[0].rest_density}, most = least;
+        for (const PhaseData& f : s.phases) {
+            least = std::min(least, double{f.rest_density});
+            most = std::max(most, double{f.rest_density});
+        }
+        const double fastest = s.expected_speed * std::sqrt(most / least);
+        const double speed = s.last_step > 0 ? std::min(std::sqrt(all.pressed_sq), fastest) : fastest;
+        if (speed > 0) dt = std::min(dt, s.courant * half / speed);
+    }
     // The solver keeps its bound as far as rates of change tell; what a long move adds to that shows in the densities
     // that it left. The next move is then shorter.
     const double allowed = aim * s.scene.incompressible.density_error * static_cast<double>(s.p.size());

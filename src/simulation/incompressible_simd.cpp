@@ -45,6 +45,12 @@ void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     }
 }
 
+/// Squared lengths of a block of gradients.
+HWY_INLINE Pack squares(const float* g) {
+    const Pack x = load(g), y = load(g + 8), z = load(g + 16);
+    return x * x + y * y + z * z;
+}
+
 void PushRows(const PairLoop& p, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
         const Pack own = set(p.records[i]);
@@ -76,6 +82,30 @@ void DivergenceRows(const PairLoop& p, std::size_t begin, std::size_t end) {
     }
 }
 
+void LengthRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+        Pack lengths = set(0.0f);
+        for (std::size_t block = p.block_begin[i]; block < p.block_begin[i + 1]; ++block)
+            lengths = lengths + sqrt(squares(p.block_gradient + 24 * block));
+        p.out[i] = sum(lengths);
+    }
+}
+
+void TieRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+        const Pack own = set(p.records[4 * i]);
+        Pack all = set(0.0f);
+        for (std::size_t block = p.block_begin[i]; block < p.block_begin[i + 1]; ++block) {
+            Pack other[4];
+            gather4(p.records, p.block_index + 8 * block, other);
+            const Pack g_sq = squares(p.block_gradient + 24 * block);
+            const Pack lighter = max(other[0] - own, set(0.0f));
+            all = all + (other[0] * g_sq + lighter * other[1] * sqrt(g_sq));
+        }
+        p.out[i] = sum(all);
+    }
+}
+
 void GradientRows(const PairLoop& p, std::size_t begin, std::size_t end) {
     p.cubic ? gradient_rows<CubicSpline>(p, begin, end) : gradient_rows<Wendland>(p, begin, end);
 }
@@ -89,6 +119,8 @@ namespace quadrat::simulation {
 HWY_EXPORT(GradientRows);
 HWY_EXPORT(PushRows);
 HWY_EXPORT(DivergenceRows);
+HWY_EXPORT(LengthRows);
+HWY_EXPORT(TieRows);
 
 void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(GradientRows)(p, begin, end);
@@ -98,6 +130,12 @@ void push_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
 }
 void divergence_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(DivergenceRows)(p, begin, end);
+}
+void length_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(LengthRows)(p, begin, end);
+}
+void tie_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(TieRows)(p, begin, end);
 }
 
 }  // namespace quadrat::simulation

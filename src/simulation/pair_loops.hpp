@@ -38,6 +38,10 @@ void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 void push_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 /// out[i]: sum of (u_i - u_j) d (W'/r). Records ux, uy, uz, -.
 void divergence_rows(const PairLoop& p, std::size_t begin, std::size_t end);
+/// out[i]: sum of the lengths of (W'/r) d over the row.
+void length_rows(const PairLoop& p, std::size_t begin, std::size_t end);
+/// out[i]: sum of b_j g^2 + max(b_j - b_i, 0) c_j g, g the length of (W'/r) d. Records b, c, -, -.
+void tie_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 
 struct State;
 /// What all loops over a state have in common.
