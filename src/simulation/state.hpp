@@ -156,6 +156,8 @@ void set_up(State& s);
 void derive_constants(State& s);
 /// Adds a particle.
 void add_particle(State& s, const Vec3d& x, const Vec3d& v, std::uint32_t phase, double support);
+
+// emitters.cpp
 void set_up_emitters(State& s);
 /// Sends out what is due until `time`.
 void emit(State& s, double time);
