@@ -7,6 +7,7 @@
 // otherwise they are eq. 7.
 #include "base/parallel.hpp"
 #include "simulation/boundary.hpp"
+#include "simulation/cohesion.hpp"
 #include "simulation/state.hpp"
 
 #include <cmath>
@@ -105,7 +106,7 @@ float shared_density(float a, float b, bool same_phase) {
 }
 
 // Pressure and viscosity between fluid particles, and tension; newtons.
-Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
+Vec3f pair_forces(const State& s, std::size_t i, bool pressure, const Cohesion& cohesion) {
     const Particles& p = s.p;
     const PhaseData& own = s.phases[p.phase[i]];
     const bool paper = s.scene.kernel == KernelKind::paper;
@@ -114,7 +115,8 @@ Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
     const float dims = static_cast<float>(2 * (s.dimension + 2));
     Vec3f force = {};
     Vec3f normal = {};  // of the colour field of the particle's own phase
-    float curvature = own.tension > 0 ? vi * s.colour_kernel.laplacian(0) * scaled(s, 0, i, i).slope : 0;
+    const bool coloured = own.tension > 0 && !s.number_density;
+    float curvature = coloured ? vi * s.colour_kernel.laplacian(0) * scaled(s, 0, i, i).slope : 0;
     for (const std::uint32_t j : s.near[i]) {
         const PhaseData& other = s.phases[p.phase[j]];
         const Vec3f d = s.apart(p.x[i], p.x[j]);
@@ -146,8 +148,9 @@ Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
             friction += 0.5f * (own.artificial + other.artificial) * 0.5f * (own.sound_speed + other.sound_speed) *
                         half * shared_density(p.rho[i], p.rho[j], p.phase[i] == p.phase[j]) * approach;
         along += vi * vj * friction / soft * slope;
+        if (own.tension > 0 && s.number_density && p.phase[j] == p.phase[i]) along += own.tension * cohesion(k.q);
         for (int a = 0; a < 3; ++a) force[a] += along * d[a];
-        if (own.tension > 0 && p.phase[j] == p.phase[i]) {
+        if (coloured && p.phase[j] == p.phase[i]) {
             const float w = vj * s.colour_kernel.slope(k.q) * k.slope;
             for (int a = 0; a < 3; ++a) normal[a] += w * d[a];
             curvature += vj * s.colour_kernel.laplacian(k.q) * k.slope;
@@ -155,7 +158,7 @@ Vec3f pair_forces(const State& s, std::size_t i, bool pressure) {
     }
     // Below the threshold the particle is inside its phase and the normal is noise (eq. 9, Mueller et al. 2003).
     const float steep = length(normal);
-    if (own.tension > 0 && steep * s.support_of(i) > 0.2f)
+    if (coloured && steep * s.support_of(i) > 0.2f)
         for (int a = 0; a < 3; ++a) force[a] -= vi * own.tension * curvature * normal[a] / steep;
     return force;
 }
@@ -231,11 +234,12 @@ void forces(State& s, bool pressure, const std::uint8_t* active) {
     if (fast_path(s) && !active) {
         fast_forces(s, pressure, reaction);
     } else {
+        const Cohesion cohesion(s);
         base::run_tasks(s.executor, chunks, [&](std::size_t c) {
             for (std::size_t i = c * grain; i < std::min(s.p.size(), (c + 1) * grain); ++i) {
                 if (active && !active[i]) continue;
                 const float inverse = 1 / s.phases[s.p.phase[i]].mass;
-                Vec3f f = pair_forces(s, i, pressure);
+                Vec3f f = pair_forces(s, i, pressure, cohesion);
                 if (near_solids(s, i)) {
                     const Vec3f b = boundary_forces(s, i, pressure, reaction[c]);
                     for (int a = 0; a < 3; ++a) f[a] += b[a];

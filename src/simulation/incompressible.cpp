@@ -331,9 +331,7 @@ double longest_step(const State& s) {
     // that it left. The next move is then shorter.
     const double allowed = aim * s.scene.incompressible.density_error * static_cast<double>(s.p.size());
     if (all.excess > allowed) dt *= std::max(allowed / all.excess, 0.5);
-    for (const PhaseData& f : s.phases)
-        if (f.viscosity > 0) dt = std::min(dt, 0.125 * half * half * double{f.rest_density} / double{f.viscosity});
-    return dt;
+    return std::min(dt, force_limit(s));
 }
 
 }  // namespace

@@ -35,6 +35,19 @@ bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
 
 }  // namespace
 
+double force_limit(const State& s) {
+    const double half = 0.5 * s.support;
+    double thickest = 0, dt = s.largest_step;
+    for (const PhaseData& f : s.phases) thickest = std::max(thickest, double{f.viscosity});
+    for (const PhaseData& f : s.phases) {
+        const double viscosity = 0.5 * (double{f.viscosity} + thickest);  // of a pair
+        const double density = double{f.rest_density}, tension = double{f.tension};
+        if (viscosity > 0) dt = std::min(dt, 0.125 * half * half * density / viscosity);
+        if (tension > 0) dt = std::min(dt, 0.25 * std::sqrt(half * half * half * density / (6.28 * tension)));
+    }
+    return dt;
+}
+
 float courant_limit(const State& s, std::size_t i) {
     const PhaseData& f = s.phases[s.p.phase[i]];
     const float half = 0.5f * s.support_of(i);
@@ -47,6 +60,7 @@ float courant_limit(const State& s, std::size_t i) {
     // Two more that every explicit scheme has: by force and by viscosity (Monaghan 1992; Morris et al. 1997).
     if (acceleration > 0) dt = std::min(dt, 0.25f * std::sqrt(half / acceleration));
     if (f.viscosity > 0) dt = std::min(dt, 0.125f * half * half * f.rest_density / f.viscosity);
+    if (f.tension > 0) dt = std::min(dt, 0.25f * std::sqrt(half * half * half * f.rest_density / (6.28f * f.tension)));
     return dt;
 }
 
@@ -81,9 +95,7 @@ double courant_step(const State& s) {
     const double half = 0.5 * s.support, acceleration = std::sqrt(double{most.a_sq});
     double dt = std::min(s.largest_step, s.courant * half / (s.sound_speed + std::sqrt(double{most.v_sq})));
     if (acceleration > 0) dt = std::min(dt, 0.25 * std::sqrt(half / acceleration));
-    for (const PhaseData& f : s.phases)
-        if (f.viscosity > 0) dt = std::min(dt, 0.125 * half * half * double{f.rest_density} / double{f.viscosity});
-    return dt;
+    return std::min(dt, force_limit(s));
 }
 
 void wrap(const State& s, Vec3f& x) {

@@ -24,6 +24,8 @@ inline void leap_frog(T& x, T& v, T a, T dt_old, T dt) {
 
 struct State;
 [[nodiscard]] float courant_limit(const State& s, std::size_t i);
+/// The largest step that viscosity and tension allow (Morris et al. 1997; Brackbill et al. 1992).
+[[nodiscard]] double force_limit(const State& s);
 void move_particles(State& s, double dt);
 /// The same without a change of velocity.
 void drift_particles(State& s, double dt);
