@@ -46,6 +46,9 @@ double usual_step(const State& s) {
     return s.courant * (0.5 * s.support) / s.expected_speed;
 }
 
+// Of steps where phases differ in density. With 1.2 heavy on light at 30:1 gained 2.2 % of its energy in 3D.
+constexpr double growth = 1.05;
+
 class Solver {
   public:
     explicit Solver(State& s) : s_(s), n_(s.p.size()), loop_(pair_loop(s)), coupling_(s) {
@@ -323,9 +326,10 @@ double longest_step(const State& s) {
             least = std::min(least, double{f.rest_density});
             most = std::max(most, double{f.rest_density});
         }
-        const double fastest = s.expected_speed * std::sqrt(most / least);
-        const double speed = s.last_step > 0 ? std::min(std::sqrt(all.pressed_sq), fastest) : fastest;
-        if (speed > 0) dt = std::min(dt, s.courant * half / speed);
+        const double shortest = usual_step(s) / std::sqrt(most / least);
+        const double pressed = s.courant * half / std::sqrt(std::max(all.pressed_sq, 1e-30));
+        // What was thrown up has no pressure until it comes down again: steps grow slowly.
+        dt = std::min(dt, std::max(std::min(pressed, growth * s.last_step), shortest));
     }
     // The solver keeps its bound as far as rates of change tell; what a long move adds to that shows in the densities
     // that it left. The next move is then shorter.

@@ -33,18 +33,22 @@ bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
     return behind;
 }
 
+// By viscosity, as of a pair with the thickest phase, and by tension.
+double force_limit(const State& s, const PhaseData& f, double half) {
+    double thickest = 0, dt = s.largest_step;
+    for (const PhaseData& other : s.phases) thickest = std::max(thickest, double{other.viscosity});
+    const double viscosity = 0.5 * (double{f.viscosity} + thickest), tension = double{f.tension};
+    const double density = double{f.rest_density};
+    if (viscosity > 0) dt = std::min(dt, 0.125 * half * half * density / viscosity);
+    if (tension > 0) dt = std::min(dt, 0.25 * std::sqrt(half * half * half * density / (6.28 * tension)));
+    return dt;
+}
+
 }  // namespace
 
 double force_limit(const State& s) {
-    const double half = 0.5 * s.support;
-    double thickest = 0, dt = s.largest_step;
-    for (const PhaseData& f : s.phases) thickest = std::max(thickest, double{f.viscosity});
-    for (const PhaseData& f : s.phases) {
-        const double viscosity = 0.5 * (double{f.viscosity} + thickest);  // of a pair
-        const double density = double{f.rest_density}, tension = double{f.tension};
-        if (viscosity > 0) dt = std::min(dt, 0.125 * half * half * density / viscosity);
-        if (tension > 0) dt = std::min(dt, 0.25 * std::sqrt(half * half * half * density / (6.28 * tension)));
-    }
+    double dt = s.largest_step;
+    for (const PhaseData& f : s.phases) dt = std::min(dt, force_limit(s, f, 0.5 * s.support));
     return dt;
 }
 
@@ -57,11 +61,9 @@ float courant_limit(const State& s, std::size_t i) {
     const float acceleration = std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
     const auto alpha = static_cast<float>(s.courant);
     float dt = alpha * half / (f.sound_speed + speed);
-    // Two more that every explicit scheme has: by force and by viscosity (Monaghan 1992; Morris et al. 1997).
+    // Others that every explicit scheme has: by force, viscosity and tension (Monaghan 1992; Morris et al. 1997).
     if (acceleration > 0) dt = std::min(dt, 0.25f * std::sqrt(half / acceleration));
-    if (f.viscosity > 0) dt = std::min(dt, 0.125f * half * half * f.rest_density / f.viscosity);
-    if (f.tension > 0) dt = std::min(dt, 0.25f * std::sqrt(half * half * half * f.rest_density / (6.28f * f.tension)));
-    return dt;
+    return std::min(dt, static_cast<float>(force_limit(s, f, double{half})));
 }
 
 double courant_step(const State& s) {
