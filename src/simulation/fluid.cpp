@@ -4,7 +4,7 @@
 // the energy of compression, -(P_i V_i^2 + P_j V_j^2) grad W, which conserves energy (eq. 8a gives half of the pressure
 // gradient: its k must be read so). Where all particles have the same volume and support, densities count neighbours,
 // rho_i = m_i sum W (Solenthaler & Pajarola 2008), so that a light phase next to a heavy one keeps its density;
-// otherwise they are eq. 7.
+// otherwise they are eq. 7. Likewise interface tension: a force between particles (cohesion.hpp), otherwise eq. 9.
 #include "base/parallel.hpp"
 #include "simulation/boundary.hpp"
 #include "simulation/cohesion.hpp"

@@ -63,7 +63,7 @@ struct Phase {
     double sound_speed = 0;              ///< m / s; 0: ten times the largest speed to be expected
     double stiffness = 0;                ///< k: Pa for Tait, N m / kg for the ideal gas; 0: from the sound speed
     double gamma = 7;                    ///< Tait's exponent
-    double tension = 0;                  ///< sigma against other phases and free surfaces (eq. 9), N / m
+    double tension = 0;                  ///< sigma against other phases and free surfaces, N / m
     bool negative_pressure = false;      ///< below the rest density too; free surfaces then pull particles into clumps
     double particle_mass = 0;            ///< kg; 0: rest_density spacing^D
     double support = 0;                  ///< metres; 0: the scene's. Phases may differ (support per particle)
