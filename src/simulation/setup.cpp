@@ -258,6 +258,10 @@ void derive_constants(State& s) {
     s.expected_speed = c.expected_speed;
     if (s.expected_speed == 0) s.expected_speed = std::sqrt(2 * norm(c.gravity) * fall_height(c)) + given_speed(c);
     if (s.expected_speed == 0) s.expected_speed = 1;
+    // Tension presses a phase together with some 8 sigma / h (measured).
+    if (c.expected_speed == 0)
+        for (const Phase& p : c.phases)
+            s.expected_speed = std::max(s.expected_speed, std::sqrt(16 * p.tension / (p.rest_density * s.support)));
     s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.8 : 0.25;
     s.largest_step = c.stepping.largest > 0 ? c.stepping.largest : c.frame_interval;
     s.number_density = s.same_support = true;
