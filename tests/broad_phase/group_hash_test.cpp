@@ -141,4 +141,21 @@ TEST(GroupHash, BadInput) {
 }
 
 }  // namespace
+// An insert of nothing says nothing about sizes: cells are chosen by the first boxes.
+TEST(GroupHash, AnEmptyInsertChoosesNoCells) {
+    std::vector<Box3f> boxes;
+    for (int i = 0; i < 500; ++i) {
+        const float x = 1500.f * static_cast<float>(i);
+        boxes.push_back({{x, 0, 0}, {x + 1000, 1000, 1000}});
+    }
+    GroupHash<3, float> hash;
+    hash.insert(std::span<const Box3f>());
+    hash.insert(std::span<const Box3f>(boxes));
+    std::vector<Pair> pairs;
+    hash.find_pairs(pairs);
+    EXPECT_TRUE(pairs.empty());
+    EXPECT_LT(hash.stats().tests, 10 * boxes.size());
+    EXPECT_GT(hash.stats().cell_edge, 999);
+}
+
 }  // namespace quadrat

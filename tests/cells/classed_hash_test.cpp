@@ -1,7 +1,10 @@
 // What the hashed structures promise beside their pairs: a slot is looked at once in a query, tables are not swept and
 // have the size of what they hold, memory is given back, ids are not given twice, and queries are checked.
 #include "cells/classed_hash.hpp"
+#include "base/scenes.hpp"
 #include "cells/key_table.hpp"
+#include "support/compare.hpp"
+#include "support/oracle.hpp"
 #include "support/thrown.hpp"
 
 #include <quadrat/cells/hierarchical_hash.hpp>
@@ -158,4 +161,34 @@ TEST(HierarchicalHash, SegmentsAreFinite) {
 }
 
 }  // namespace
+// Cells of 1e-20 would not fit into 62 bits where the others are.
+TEST(HierarchicalHash, OneTinyBoxDoesNotChooseTheClasses) {
+    base::SplitMix random(3);
+    std::vector<Box3d> boxes(2000);
+    for (Box3d& b : boxes)
+        for (int k = 0; k < 3; ++k) {
+            b.lo[k] = random.uniform(0, 16);
+            b.hi[k] = b.lo[k] + 1;
+        }
+    boxes[7] = {{0, 0, 0}, {1e-20, 1e-20, 1e-20}};
+    HierarchicalHash<3, double> hash;
+    hash.insert(std::span<const Box3d>(boxes));
+    std::vector<Pair> pairs;
+    hash.find_pairs(pairs);
+    EXPECT_TRUE(test::same_self_pairs(test::oracle_pairs<3, double>(boxes), pairs));
+    EXPECT_LT(hash.tests(), 100 * boxes.size());
+}
+
+TEST(HierarchicalHash, TablesOfAbsurdLengthAreRefused) {
+    HierarchicalHashOptions options;
+    options.table = HierarchicalHashOptions::Table::fixed;
+    options.length = std::size_t{1} << 60;
+    try {
+        HierarchicalHash<3, float> hash(options);
+        FAIL() << "accepted";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.where().field, "length");
+    }
+}
+
 }  // namespace quadrat
