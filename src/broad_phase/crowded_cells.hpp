@@ -5,6 +5,7 @@
 
 #include "broad_phase/grid_shape.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>

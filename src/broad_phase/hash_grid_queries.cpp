@@ -42,18 +42,6 @@ int piece_count(const State& s, const Ray<D, T>& ray) {
     return piece_count(s, extent);
 }
 
-// Asks for what may meet a path: piece_box(from, to) is the box of the part between two shares of it, offer(slot, box)
-// takes what is found, some of it more than once.
-template <int D, class T, class State, class PieceBox, class Offer>
-void search_path(const State& s, int pieces, PieceBox&& piece_box, Offer&& offer) {
-    thread_local broad_phase::Found found;
-    for (int p = 0; p < pieces; ++p) {
-        const Box<D, T> box = piece_box(p, pieces);
-        s.for_each_sorted_overlap(box, found, offer);
-        s.loose.for_each_overlap(box, [&](std::uint32_t slot) { offer(slot, s.loose.box(slot)); });
-    }
-}
-
 void make_unique(std::vector<std::uint32_t>& slots) {
     std::sort(slots.begin(), slots.end());
     slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
@@ -149,11 +137,15 @@ void HashGridHierarchy<D, T>::find(const Ray<D, T>& ray, std::vector<std::uint32
     const Impl& s = *impl_;
     out.clear();
     const int pieces = piece_count(s, ray);
-    search_path<D, T>(
-        s, pieces, [&](int p, int n) { return broad_phase::piece_box(ray, p, n); },
-        [&](std::uint32_t slot, const Box<D, T>& box) {
-            if (broad_phase::entry(ray, box)) out.push_back(slot);
-        });
+    const auto test = [&](std::uint32_t slot, const Box<D, T>& box) {
+        if (broad_phase::entry(ray, box)) out.push_back(slot);
+    };
+    thread_local broad_phase::Found found;
+    for (int p = 0; p < pieces; ++p) {
+        const Box<D, T> box = broad_phase::piece_box(ray, p, pieces);
+        s.for_each_sorted_overlap(box, found, test);
+        s.loose.for_each_overlap(box, [&](std::uint32_t slot) { test(slot, s.loose.box(slot)); });
+    }
     for (const auto& u : s.unbounded)
         if (u.half_space ? broad_phase::entry(ray, *u.half_space).has_value()
                          : broad_phase::entry(ray, u.box).has_value())

@@ -1,3 +1,5 @@
+// Queries on sorted cells: the rows that a box can meet are ranges of the columns, tested a vector of boxes at a time,
+// and hits are packed (HHG has no queries; its test of boxes is code snippet 2).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "broad_phase/query_kernel.cpp"
 #include <hwy/foreach_target.h>

@@ -14,7 +14,8 @@
 // own pruning. A pair is reported in one cell only: the one that holds the larger of both low corners, at the larger
 // object's class. Candidates are checked against their box, and hits against their true cell, so hash collisions cost
 // time but never change a result. The objects of a slot are looked at once in a query: through the cell that they are
-// there for, or, where several cells share the slot, the first time that one of them leads there.
+// there for, or, where several cells share the slot, the first time that one of them leads there. The smallest class is
+// that of all but one box in 64: a few tiny boxes lie in it too, and do not make all cells tiny.
 #pragma once
 
 #include "base/parallel.hpp"
