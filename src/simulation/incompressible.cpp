@@ -62,15 +62,15 @@ class Solver {
         diagonal_.resize(n_);
         inverse_.resize(n_);
         inverse_density_.resize(n_);
-        boundary_.resize(n_);
+        boundary_.resize(4 * n_);
         source_.resize(n_);
         rate_.resize(n_);
-        push_.resize(n_);
         s.records.resize_discard(8 * n_);
         block_begin_.resize(n_ + 1);
         for (std::size_t i = 0; i < n_; ++i) block_begin_[i + 1] = block_begin_[i] + (s.near[i].size() + 7) / 8;
         s.block_index.resize_discard(8 * block_begin_[n_]);
-        s.block_gradient.resize_discard(24 * block_begin_[n_]);
+        loop_.flat = s.dimension == 2;
+        s.block_gradient.resize_discard((loop_.flat ? 16 : 24) * block_begin_[n_]);
         loop_.block_begin = block_begin_.data();
         loop_.block_index = s.block_index.data();
         loop_.block_gradient = s.block_gradient.data();
@@ -95,7 +95,7 @@ class Solver {
                 const float* const sum = sums.data() + 4 * i;
                 const PhaseData& own = s_.phases[s_.p.phase[i]];
                 const Vec3f g = coupling_.gather(begin / grain, i);
-                boundary_[i] = g;
+                for (std::size_t k = 0; k < 3; ++k) boundary_[4 * i + k] = g[static_cast<int>(k)];
                 float all = 0;
                 for (int k = 0; k < 3; ++k) {
                     const float total = slope_ * sum[k] + g[k];
@@ -115,7 +115,14 @@ class Solver {
     /// Rates of change of s by the present velocities.
     void rates() {
         coupling_.read_velocities();
-        divergence(s_.p.v, [&](std::size_t i) { return coupling_.by_velocities(i); });
+        for_all([&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                float* const r = s_.records.data() + 4 * i;
+                for (int k = 0; k < 3; ++k) r[k] = s_.p.v[i][k];
+                r[3] = 0;
+            }
+        });
+        divergence([&](std::size_t i) { return coupling_.by_velocities(i); });
     }
 
     /// Makes velocities divergence-free where s is at least about 1.
@@ -177,40 +184,35 @@ class Solver {
     [[nodiscard]] bool crowded(std::size_t i) const {
         return s_.p.rho[i] > 0.97f * s_.phases[s_.p.phase[i]].rest_density;
     }
-    // rate_[i] = sum V_j (u_i - u_j) grad W + u_i boundary gradient - what bodies take; u are velocities or
-    // accelerations.
+    // rate_[i] = sum V_j (u_i - u_j) grad W + u_i boundary gradient - what bodies take; u are the velocities or
+    // accelerations in the records.
     template <class Fn>
-    void divergence(const std::vector<Vec3f>& u, Fn&& by_bodies) {
-        for_all([&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                float* const r = s_.records.data() + 4 * i;
-                for (int k = 0; k < 3; ++k) r[k] = u[i][k];
-            }
-        });
+    void divergence(Fn&& by_bodies) {
         PairLoop p = loop_;
-        p.records = s_.records.data();
         p.out = rate_.data();
         for_all([&](std::size_t begin, std::size_t end) {
             divergence_rows(p, begin, end);
             for (std::size_t i = begin; i < end; ++i) {
-                float rate = slope_ * rate_[i];
-                for (int k = 0; k < 3; ++k) rate += u[i][k] * boundary_[i][k];
-                rate_[i] = rate - by_bodies(i);
+                const float* const u = p.records + 4 * i;
+                const float* const b = boundary_.data() + 4 * i;
+                rate_[i] = slope_ * rate_[i] + u[0] * b[0] + u[1] * b[1] + u[2] * b[2] - by_bodies(i);
             }
         });
     }
 
-    // push_[i]: acceleration by the present k; and those of the bodies.
+    // Records: accelerations by the present k; and those of the bodies.
     void accelerations(const std::vector<float>& kappa) {
         coupling_.accelerate(kappa);
         PairLoop p = loop_;
         p.records = kappa.data();
-        p.out = push_.data()->v;
+        p.out = s_.records.data();
         for_all([&](std::size_t begin, std::size_t end) {
             push_rows(p, begin, end);
             for (std::size_t i = begin; i < end; ++i) {
-                const float inverse = -inverse_density_[i];
-                for (int k = 0; k < 3; ++k) push_[i][k] = inverse * (slope_ * push_[i][k] + kappa[i] * boundary_[i][k]);
+                float* const u = p.out + 4 * i;
+                const float* const b = boundary_.data() + 4 * i;
+                const float inverse = -inverse_density_[i], own = kappa[i];
+                for (int k = 0; k < 4; ++k) u[k] = inverse * (slope_ * u[k] + own * b[k]);
             }
         });
     }
@@ -235,7 +237,8 @@ class Solver {
     }
 
     // Relaxed Jacobi with Nesterov's momentum on: source + (rate of s'' by accelerations of k) = 0 where k > 0, and < 0
-    // where k = 0. The momentum starts again when the error grows.
+    // where k = 0. The momentum starts again when the error grows. It grows faster than Nesterov's (age - 1) / (age + 2):
+    // few iterations are enough after the last step's answer (docs/decisions/0087-fewer-iterations.md).
     void solve(std::vector<float>& kappa, double dt, double bound, std::uint32_t least) {
         const auto step = static_cast<float>(dt);
         const std::uint32_t most = s_.scene.incompressible.max_iterations;
@@ -249,7 +252,7 @@ class Solver {
                 std::fill(rate_.begin(), rate_.end(), 0.0f);
             } else {
                 accelerations(kappa);
-                divergence(push_, [&](std::size_t i) { return coupling_.by_accelerations(i); });
+                divergence([&](std::size_t i) { return coupling_.by_accelerations(i); });
             }
             const double error = base::parallel_reduce(
                 s_.executor, n_, grain, 0.0,
@@ -260,7 +263,7 @@ class Solver {
             age = round > 0 && error > before ? 0 : age + 1;
             before = error;
             none = false;
-            const float momentum = age > 1 ? (age - 1) / (age + 2) : 0;
+            const float momentum = age > 1 ? age / (age + 1) : 0;
             for_all([&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i) {
                     const float next = std::max(kappa[i] + relaxation_ * rate_[i], 0.0f);
@@ -270,10 +273,10 @@ class Solver {
             });
         }
         if (none) return;
-        // push_ holds the accelerations of the k that passed.
+        // The records hold the accelerations of the k that passed.
         for_all([&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                for (int k = 0; k < 3; ++k) s_.p.v[i][k] += step * push_[i][k];
+                for (int k = 0; k < 3; ++k) s_.p.v[i][k] += step * s_.records[4 * i + static_cast<std::size_t>(k)];
         });
         coupling_.apply(s_.solids, dt);
     }
@@ -285,7 +288,7 @@ class Solver {
     bool mixed_ = false;  // phases differ in density
     std::vector<std::uint64_t> block_begin_;
     std::vector<float> diagonal_, inverse_, inverse_density_, source_, rate_, last_;
-    std::vector<Vec3f> boundary_, push_;
+    std::vector<float> boundary_;  // four per particle, as records are
     Coupling coupling_;
 };
 

@@ -11,7 +11,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::simulation::HWY_NAMESPACE {
 
-template <class Kernel>
+/// Floats of a block of gradients.
+template <bool kFlat>
+inline constexpr std::size_t block_floats = kFlat ? 16 : 24;
+
+template <class Kernel, bool kFlat>
 void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     const Pack inverse = set(1 / p.support);
     for (std::size_t i = begin; i < end; ++i) {
@@ -31,8 +35,9 @@ void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
             const Pack r_sq = dx * dx + dy * dy + dz * dz;
             const Pack slope = Kernel::slope(sqrt(r_sq) * inverse);
             const Pack gx = slope * dx, gy = slope * dy, gz = slope * dz;
-            float* const to = p.block_gradient + 24 * block;
-            store(gx, to), store(gy, to + 8), store(gz, to + 16);
+            float* const to = p.block_gradient + block_floats<kFlat> * block;
+            store(gx, to), store(gy, to + 8);
+            if constexpr (!kFlat) store(gz, to + 16);
             for (std::size_t k = 0; k < 8; ++k) p.block_index[8 * block + k] = index[k];
             ++block;
             x = x + gx;
@@ -40,34 +45,30 @@ void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
             z = z + gz;
             squares = squares + slope * slope * r_sq;
         });
-        float* const out = p.out + 4 * i;
-        out[0] = sum(x), out[1] = sum(y), out[2] = sum(z), out[3] = sum(squares);
+        store_sums(x, y, z, p.out + 4 * i);
+        p.out[4 * i + 3] = sum(squares);
     }
 }
 
-/// Squared lengths of a block of gradients.
-HWY_INLINE Pack squares(const float* g) {
-    const Pack x = load(g), y = load(g + 8), z = load(g + 16);
-    return x * x + y * y + z * z;
-}
-
-void PushRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+template <bool kFlat>
+void push_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    const Pack zero = set(0.0f);
     for (std::size_t i = begin; i < end; ++i) {
         const Pack own = set(p.records[i]);
-        Pack x = set(0.0f), y = x, z = x;
+        Pack x = zero, y = zero, z = zero;
         for (std::size_t block = p.block_begin[i]; block < p.block_begin[i + 1]; ++block) {
             const Pack both = own + gather1(p.records, p.block_index + 8 * block);
-            const float* const g = p.block_gradient + 24 * block;
+            const float* const g = p.block_gradient + block_floats<kFlat> * block;
             x = x + both * load(g);
             y = y + both * load(g + 8);
-            z = z + both * load(g + 16);
+            if constexpr (!kFlat) z = z + both * load(g + 16);
         }
-        float* const out = p.out + 3 * i;
-        out[0] = sum(x), out[1] = sum(y), out[2] = sum(z);
+        store_sums(x, y, z, p.out + 4 * i);
     }
 }
 
-void DivergenceRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+template <bool kFlat>
+void divergence_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
         const float* const home = p.records + 4 * i;
         const Pack u = set(home[0]), v = set(home[1]), w = set(home[2]);
@@ -75,30 +76,46 @@ void DivergenceRows(const PairLoop& p, std::size_t begin, std::size_t end) {
         for (std::size_t block = p.block_begin[i]; block < p.block_begin[i + 1]; ++block) {
             Pack other[4];
             gather4(p.records, p.block_index + 8 * block, other);
-            const float* const g = p.block_gradient + 24 * block;
-            rate = rate + ((u - other[0]) * load(g) + (v - other[1]) * load(g + 8) + (w - other[2]) * load(g + 16));
+            const float* const g = p.block_gradient + block_floats<kFlat> * block;
+            Pack all = (u - other[0]) * load(g) + (v - other[1]) * load(g + 8);
+            if constexpr (!kFlat) all = all + (w - other[2]) * load(g + 16);
+            rate = rate + all;
         }
         p.out[i] = sum(rate);
     }
 }
 
-void LengthRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+/// Squared lengths of a block of gradients.
+template <bool kFlat>
+HWY_INLINE Pack squares(const float* g) {
+    const Pack x = load(g), y = load(g + 8);
+    Pack all = x * x + y * y;
+    if constexpr (!kFlat) {
+        const Pack z = load(g + 16);
+        all = all + z * z;
+    }
+    return all;
+}
+
+template <bool kFlat>
+void length_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
         Pack lengths = set(0.0f);
         for (std::size_t block = p.block_begin[i]; block < p.block_begin[i + 1]; ++block)
-            lengths = lengths + sqrt(squares(p.block_gradient + 24 * block));
+            lengths = lengths + sqrt(squares<kFlat>(p.block_gradient + block_floats<kFlat> * block));
         p.out[i] = sum(lengths);
     }
 }
 
-void TieRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+template <bool kFlat>
+void tie_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
         const Pack own = set(p.records[4 * i]);
         Pack all = set(0.0f);
         for (std::size_t block = p.block_begin[i]; block < p.block_begin[i + 1]; ++block) {
             Pack other[4];
             gather4(p.records, p.block_index + 8 * block, other);
-            const Pack g_sq = squares(p.block_gradient + 24 * block);
+            const Pack g_sq = squares<kFlat>(p.block_gradient + block_floats<kFlat> * block);
             const Pack lighter = max(other[0] - own, set(0.0f));
             all = all + (other[0] * g_sq + lighter * other[1] * sqrt(g_sq));
         }
@@ -106,8 +123,25 @@ void TieRows(const PairLoop& p, std::size_t begin, std::size_t end) {
     }
 }
 
+template <bool kFlat>
+void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    p.cubic ? gradient_rows<CubicSpline, kFlat>(p, begin, end) : gradient_rows<Wendland, kFlat>(p, begin, end);
+}
+
 void GradientRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    p.cubic ? gradient_rows<CubicSpline>(p, begin, end) : gradient_rows<Wendland>(p, begin, end);
+    p.flat ? gradient_rows<true>(p, begin, end) : gradient_rows<false>(p, begin, end);
+}
+void PushRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    p.flat ? push_rows<true>(p, begin, end) : push_rows<false>(p, begin, end);
+}
+void DivergenceRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    p.flat ? divergence_rows<true>(p, begin, end) : divergence_rows<false>(p, begin, end);
+}
+void LengthRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    p.flat ? length_rows<true>(p, begin, end) : length_rows<false>(p, begin, end);
+}
+void TieRows(const PairLoop& p, std::size_t begin, std::size_t end) {
+    p.flat ? tie_rows<true>(p, begin, end) : tie_rows<false>(p, begin, end);
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE

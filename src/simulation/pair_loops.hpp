@@ -20,7 +20,8 @@ struct PairLoop {
     std::array<float, 3> period;
     const std::uint64_t* block_begin = nullptr;  ///< of each row: blocks of eight pairs, the last filled up with itself
     std::uint32_t* block_index = nullptr;        ///< eight per block
-    float* block_gradient = nullptr;             ///< 24 per block: (W'/r) d, eight x, eight y, eight z
+    float* block_gradient = nullptr;             ///< 24 per block: (W'/r) d, eight x, eight y, eight z; flat: no z
+    bool flat = false;                           ///< the third coordinate is 0 everywhere
     float soft = 0;                              ///< added to r^2 where viscosity divides by it
     float viscous = 0;                           ///< factor of (v_i - v_j) (x_i - x_j), and where that is negative:
     float damping = 0;
@@ -34,7 +35,7 @@ void force_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 /// Fills the blocks; out[4 i ..]: sum of (W'/r) d over the row, and of its squared length. Records x, y, z, -. Units
 /// h^2 / W(0) as above.
 void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end);
-/// out[3 i ..]: sum of (k_i + k_j) (W'/r) d. Records k.
+/// out[4 i ..]: sum of (k_i + k_j) (W'/r) d, and 0. Records k.
 void push_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 /// out[i]: sum of (u_i - u_j) d (W'/r). Records ux, uy, uz, -.
 void divergence_rows(const PairLoop& p, std::size_t begin, std::size_t end);

@@ -262,7 +262,7 @@ void derive_constants(State& s) {
     if (c.expected_speed == 0)
         for (const Phase& p : c.phases)
             s.expected_speed = std::max(s.expected_speed, std::sqrt(16 * p.tension / (p.rest_density * s.support)));
-    s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.8 : 0.25;
+    s.courant = c.stepping.courant > 0 ? c.stepping.courant : c.solver == SolverKind::incompressible ? 0.7 : 0.25;
     s.largest_step = c.stepping.largest > 0 ? c.stepping.largest : c.frame_interval;
     s.number_density = s.same_support = true;
     s.tension = false;

@@ -159,7 +159,7 @@ struct SceneCloth {
 struct Stepping {
     StepKind kind = StepKind::courant;
     double fixed = 0;    ///< seconds, with StepKind::fixed; at most 1e9 steps until end_time
-    double courant = 0;  ///< alpha of eq. 12 in terms of half the support; 0: 0.25, incompressible 0.8
+    double courant = 0;  ///< alpha of eq. 12 in terms of half the support; 0: 0.25, incompressible 0.7
     double largest = 0;  ///< no step is longer, seconds; 0: the frame interval
 };
 
