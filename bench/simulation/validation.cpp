@@ -6,7 +6,8 @@
 //   quadrat_validation swing [weak | incompressible] [spacings in the drop's radius = 20]
 //   quadrat_validation drop | energy | momentum | layers
 // dam: the column of Martin & Moyce 1952 with height 2 a: time in units sqrt(a / (2 g)), front in units a. dam_low:
-// theirs with height a, dam_square: that of Lobovsky et al. 2014, as wide as high: time in units sqrt(a / g).
+// theirs with height a, dam_square: that of Lobovsky et al. 2014, as wide as high, with its gate: time in units
+// sqrt(a / g).
 #include <quadrat/simulation.hpp>
 
 #include <algorithm>
@@ -24,11 +25,14 @@ using namespace quadrat;
 
 constexpr double g = 9.81;
 
-// A column of water at the left end of a tank; lengths in units of its width.
+// A column of water at the left end of a tank; lengths in units of its width. Behind a gate it is let go from below:
+// the gate rises at a speed in units of sqrt(g height); 0: no gate, it is gone at once.
 struct Column {
-    double width, height, tank;
+    double width, height, tank, gate;
 };
-constexpr Column martin = {0.05715, 2, 6}, martin_low = {0.05715, 1, 6}, lobovsky = {0.6, 1, 1.61 / 0.6};
+// The gate of Lobovsky et al. is lifted. How fast is not in our table: 1.5 opens it in 0.67 sqrt(height / g), as quick
+// as experiments take for sudden, which is below 1.25. With 1 and 2 the errors differ by less than 1 %.
+constexpr Column martin = {0.05715, 2, 6, 0}, martin_low = {0.05715, 1, 6, 0}, lobovsky = {0.6, 1, 1.61 / 0.6, 1.5};
 
 Scene dam(SolverKind solver, const Column& c, double across) {
     const double a = c.width;
@@ -39,6 +43,16 @@ Scene dam(SolverKind solver, const Column& c, double across) {
     s.domain.box = {{{0, 0, 0}}, {{c.tank * a, 2 * c.height * a, 1}}};
     s.gravity = {{0, -g, 0}};
     s.blocks.push_back({.box = {{{0, 0, 0}}, {{a, c.height * a, 0}}}});
+    if (c.gate > 0) {
+        // Two spacings thick, so that both sides see it, and off the water by what keeps its first row on the lattice.
+        RigidBody gate{.name = "gate", .shape = BodyShape::box, .motion = BodyMotion::moving};
+        gate.size = {{2 * s.spacing, 1.2 * c.height * a, 1}};
+        gate.position = {{1.002 * a + s.spacing, 0.6 * c.height * a, 0}};
+        gate.velocity = {{0, c.gate * std::sqrt(g * c.height * a), 0}};
+        gate.boundary = BoundaryKind::field;
+        s.bodies.push_back(gate);
+        s.domain.open[3] = true;
+    }
     return s;
 }
 
@@ -66,7 +80,7 @@ int run_dam(SolverKind solver, const Column& c, double end, double across, unsig
 int compare(double across) {
     std::printf("solver,particles,steps,seconds,mean_density_error,worst_mean_density_error\n");
     for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
-        Simulation s(dam(solver, {martin.width, martin.height, 4}, across));
+        Simulation s(dam(solver, {martin.width, martin.height, 4, 0}, across));
         double sum = 0, worst = 0, seconds = 0;
         for (int k = 1; k <= 100; ++k) {
             const auto start = std::chrono::steady_clock::now();

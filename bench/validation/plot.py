@@ -4,7 +4,7 @@ The gate of a dam break: the front never beats Ritter's bound, its slope is 0.9 
 after the best shift of time (|dT| <= 0.5: the gate of the experiment takes time to open), and the error shrinks with resolution. Of
 Martin & Moyce nobody knows when the gate was open: one shift, fitted to the finest run, serves all resolutions, since the gate opened
 once and a shift of its own would hide the error of a coarse run; the errors at shifts of their own are printed beside. The table of
-Lobovsky et al. starts at T = 0 with the front at rest: no shift at all."""
+Lobovsky et al. starts at T = 0 with the front at rest: no shift at all, and the gate is part of the run (docs/decisions/0088)."""
 import os
 import sys
 

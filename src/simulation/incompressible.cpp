@@ -237,8 +237,8 @@ class Solver {
     }
 
     // Relaxed Jacobi with Nesterov's momentum on: source + (rate of s'' by accelerations of k) = 0 where k > 0, and < 0
-    // where k = 0. The momentum starts again when the error grows. It grows faster than Nesterov's (age - 1) / (age + 2):
-    // few iterations are enough after the last step's answer (docs/decisions/0087-fewer-iterations.md).
+    // where k = 0. The momentum starts again when the error grows. It grows faster than Nesterov's (age - 1) / (age +
+    // 2): few iterations are enough after the last step's answer (docs/decisions/0087-fewer-iterations.md).
     void solve(std::vector<float>& kappa, double dt, double bound, std::uint32_t least) {
         const auto step = static_cast<float>(dt);
         const std::uint32_t most = s_.scene.incompressible.max_iterations;
