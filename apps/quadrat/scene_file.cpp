@@ -176,7 +176,8 @@ Error SceneFile::placed(const Error& error, const std::string& file) const {
     std::string message = error.message();
     if (const std::string_view other = "overlaps /bodies/"; message.starts_with(other)) {
         const std::string entry = entry_of(message.substr(other.size()));
-        message = entry == parts[1] ? "two of its bodies overlap" : std::string(other) + entry;
+        const bool same = parts[0] == "bodies" && entry == parts[1];
+        message = same ? "two of its bodies overlap" : std::string(other) + entry;
     }
     // As far as the file goes; the rest is a default of ours, which the message names.
     const Json json = Json::parse(text);

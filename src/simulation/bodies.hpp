@@ -215,6 +215,8 @@ class Solids {
     [[nodiscard]] const Image& path_image(std::uint32_t number) const { return path_images_[number]; }
     /// Every body, followed by its images that come nearer than `margin` to the domain.
     [[nodiscard]] std::vector<Image> images(double margin) const;
+    /// How far a point is from an image of a body: negative inside, at any depth; exact up to `reach`.
+    [[nodiscard]] double distance(const Image& image, const Vector& x, double reach) const;
     [[nodiscard]] Vector velocity_at(std::uint32_t body, const Vector& point) const;
 
     template <class Fn>

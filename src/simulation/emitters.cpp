@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,21 @@ Place look_at(const State& s, const Vec3f& x, const PhaseData& f, const std::vec
     return place;
 }
 
+// Nothing comes out inside a body that is there when the emitter starts.
+void check_outside(const State& s, std::span<const Image> images, const Emitter& e, const Vec3d& x,
+                   const std::string& path) {
+    for (const Image& m : images) {
+        if (s.solids.bodies()[m.body].motion != BodyMotion::fixed && e.start > 0) continue;
+        if (s.solids.distance(m, vector(x), s.spacing) < -1e-3 * s.spacing)
+            throw Error(ErrorKind::bad_value, "overlaps /bodies/" + std::to_string(m.body), {.field = path});
+    }
+}
+
 }  // namespace
 
 void set_up_emitters(State& s) {
     s.emitters.clear();
+    const std::vector<Image> images = s.solids.images(s.spacing);
     for (std::size_t i = 0; i < s.scene.emitters.size(); ++i) {
         const Emitter& e = s.scene.emitters[i];
         const std::string path = "/emitters/" + std::to_string(i);
@@ -82,8 +94,10 @@ void set_up_emitters(State& s) {
                 Vec3d offset;
                 for (int k = 0; k < 3; ++k) offset[k] = s.spacing * (a * u[k] + b * w[k]);
                 state.disc.push_back(offset);
-                const Vec3d& p = e.position;
-                check_place(s, {{p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]}}, path + "/position");
+                Vec3d x = e.position;
+                for (int k = 0; k < 3; ++k) x[k] += offset[k];
+                check_place(s, x, path + "/position");
+                check_outside(s, images, e, x, path + "/position");
             }
         check_room(static_cast<double>(state.disc.size()));
         s.emitters.push_back(state);

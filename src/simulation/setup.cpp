@@ -215,11 +215,7 @@ void remove_inside_bodies(State& s, const std::vector<std::size_t>& block_ends) 
     const std::vector<Image> images = s.solids.images(s.spacing);
     for (std::size_t i = 0; i < n; ++i) {
         double distance = s.spacing;
-        for (const auto& [b, shift] : images) {
-            const BodyPose& pose = s.solids.poses[b];
-            const Vector local = turn(pose).conjugate() * (vector(s.p.x[i]) - shift - vector(pose.position));
-            distance = std::min(distance, s.solids.bodies()[b].shape.deep_distance(local, s.spacing).value);
-        }
+        for (const Image& m : images) distance = std::min(distance, s.solids.distance(m, vector(s.p.x[i]), s.spacing));
         if (distance < (i < from_blocks ? 0.5 * s.spacing : 0)) {
             if (i < from_blocks) continue;
             std::size_t list = 0, at = i - from_blocks;
@@ -342,9 +338,7 @@ void set_up(State& s) {
         }
     }
     for (std::size_t i = 0; i < c.bodies.size(); ++i)
-        if (c.bodies[i].motion == BodyMotion::dynamic)
-            check_place(s, plain(s.solids.bodies()[i].world_centre(s.solids.poses[i])),
-                        "/bodies/" + std::to_string(i) + "/position");
+        if (c.bodies[i].motion == BodyMotion::dynamic) check_body(s, i);
     for (std::size_t i = 0; i < c.cloths.size(); ++i)
         for (std::size_t k = 0; k < c.cloths[i].positions.size(); ++k)
             check_place(s, c.cloths[i].positions[k],

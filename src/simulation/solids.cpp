@@ -138,6 +138,10 @@ std::vector<Image> Solids::images(double margin) const {
     return images(boxes, margin);
 }
 
+double Solids::distance(const Image& image, const Vector& x, double reach) const {
+    return bodies_[image.body].shape.deep_distance(in_frame(poses[image.body], x - image.shift), reach).value;
+}
+
 // Brings the centre of a body back into the domain along periodic axes.
 void Solids::wrap(std::size_t i) {
     if (period_.isZero() || bodies_[i].shape.kind() == BodyShape::plane) return;

@@ -145,6 +145,8 @@ void validate(const Scene& scene);
 void check_steps(const State& s);
 /// Throws if a point is behind a wall or outside of a periodic axis.
 void check_place(const State& s, const Vec3d& x, const std::string& path);
+/// Throws if a part of a body is behind a wall.
+void check_body(const State& s, std::size_t body);
 [[nodiscard]] inline double default_support(const Scene& scene) {
     return (scene.dimension == 2 ? 2.4 : 2.0) * scene.spacing;
 }

@@ -332,25 +332,59 @@ void check_steps(const State& s) {
     }
 }
 
+namespace {
+
+double rounding(const State& s) {
+    return 1e-3 * s.spacing;
+}
+
+// Distance from a wall into the domain.
+double above(const Wall& w, const Vec3d& x) {
+    double d = -double{w.offset};
+    for (int a = 0; a < 3; ++a) d += double{w.normal[static_cast<std::size_t>(a)]} * x[a];
+    return d;
+}
+
+// The wall k, as the scene calls it.
+std::string wall_name(const State& s, std::size_t k) {
+    const std::size_t sides = s.walls.size() - s.scene.domain.planes.size();
+    if (k >= sides) return "/domain/planes/" + std::to_string(k - sides);
+    for (std::size_t a = 0; a < 3; ++a)
+        if (s.walls[k].normal[a] != 0)
+            return std::string("the wall ") + (s.walls[k].normal[a] > 0 ? '-' : '+') + "xyz"[a];
+    return "a wall";
+}
+
+}  // namespace
+
 void check_place(const State& s, const Vec3d& x, const std::string& path) {
-    const double rounding = 1e-3 * s.spacing;
     std::string beyond;
-    for (std::size_t k = 0; k < s.walls.size(); ++k) {
-        const Wall& w = s.walls[k];
-        double d = -double{w.offset};
-        for (int a = 0; a < 3; ++a) d += double{w.normal[static_cast<std::size_t>(a)]} * x[a];
-        if (!(d >= -rounding)) beyond = "a wall";
-        if (!(d >= -rounding) && s.walls.size() - k <= s.scene.domain.planes.size())
-            beyond = "/domain/planes/" + std::to_string(s.scene.domain.planes.size() - (s.walls.size() - k));
-    }
+    for (std::size_t k = 0; k < s.walls.size(); ++k)
+        if (!(above(s.walls[k], x) >= -rounding(s))) beyond = wall_name(s, k);
     const Box3d& box = s.scene.domain.box;
     for (int k = 0; k < s.dimension; ++k)
         if (s.period[static_cast<std::size_t>(k)] > 0 &&
-            !(x[k] >= box.lo[k] - rounding && x[k] <= box.hi[k] + rounding))
+            !(x[k] >= box.lo[k] - rounding(s) && x[k] <= box.hi[k] + rounding(s)))
             beyond = "the end of a periodic axis";
     if (!beyond.empty())
         fail(path, "expected a place inside the domain, found " + text(x[0]) + ", " + text(x[1]) +
                        (s.dimension == 3 ? ", " + text(x[2]) : "") + " beyond " + beyond);
+}
+
+void check_body(const State& s, std::size_t body) {
+    const Body& b = s.solids.bodies()[body];
+    const BodyPose& pose = s.solids.poses[body];
+    const std::string path = "/bodies/" + std::to_string(body) + "/position";
+    check_place(s, plain(b.world_centre(pose)), path);
+    const double radius = b.shape.kind() == BodyShape::sphere ? b.shape.radius() : 0;
+    for (std::size_t k = 0; k < s.walls.size(); ++k) {
+        double least = 0;
+        for (const Vector& p : b.corners())
+            least = std::min(least, above(s.walls[k], plain(in_world(pose, p))) - radius);
+        if (least < -rounding(s))
+            fail(path, "expected a body inside the domain, found one that reaches " + text(-least) + " m beyond " +
+                           wall_name(s, k));
+    }
 }
 
 }  // namespace quadrat::simulation

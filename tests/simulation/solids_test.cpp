@@ -52,6 +52,54 @@ TEST(Solids, NoFluidStartsInsideAMesh) {
     EXPECT_EQ(refused(one), "/particles/0/positions/0");
 }
 
+TEST(Solids, DynamicBodiesStartInsideTheWalls) {
+    Scene scene;
+    scene.spacing = 0.02;
+    const auto with = [&](RigidBody body, double height) {
+        body.position = {{0.5, 0.5, height}};
+        scene.bodies = {std::move(body)};
+        scene.bodies[0].motion = BodyMotion::fixed;
+        EXPECT_EQ(refused(scene), "");  // what does not move may be in the floor
+        scene.bodies[0].motion = BodyMotion::dynamic;
+        return refused(scene);
+    };
+    RigidBody slab{.shape = BodyShape::box, .size = {{0.2, 0.2, 0.1}}};
+    EXPECT_EQ(with({.radius = 0.1}, 0.1), "");
+    EXPECT_EQ(with({.radius = 0.1}, 0.09), "/bodies/0/position");
+    EXPECT_EQ(with(slab, 0.05), "");
+    EXPECT_EQ(with(slab, 0.04), "/bodies/0/position");
+    slab.orientation = {std::sqrt(0.5), std::sqrt(0.5), 0, 0};  // stands on its edge
+    EXPECT_EQ(with(slab, 0.09), "/bodies/0/position");
+    EXPECT_EQ(with(slab, 0.1), "");
+    EXPECT_EQ(with(test::cube_mesh(0.2), 0.1), "");
+    EXPECT_EQ(with(test::cube_mesh(0.2), 0.09), "/bodies/0/position");
+    scene.domain.planes.push_back({.normal = {{0, 0, -3}}, .offset = -0.35});
+    EXPECT_EQ(with({.radius = 0.1}, 0.25), "");
+    EXPECT_EQ(with({.radius = 0.1}, 0.26), "/bodies/0/position");
+}
+
+TEST(Solids, EmittersAreOutsideOfBodies) {
+    Scene scene;
+    scene.spacing = 0.02;
+    scene.emitters.push_back({.position = {{0.5, 0.5, 0.5}}, .direction = {{0, 0, -1}}, .radius = 0.05, .speed = 1});
+    scene.bodies.push_back({.radius = 0.1, .position = {{0.63, 0.5, 0.5}}});
+    EXPECT_EQ(refused(scene), "/emitters/0/position");  // the rim
+    scene.bodies[0].position = {{0.66, 0.5, 0.5}};
+    EXPECT_EQ(refused(scene), "");
+    scene.bodies[0].position = {{0.5, 0.5, 0.45}};
+    scene.bodies[0].motion = BodyMotion::dynamic;
+    EXPECT_EQ(refused(scene), "/emitters/0/position");
+    scene.emitters[0].start = 1;  // by then it may be gone
+    EXPECT_EQ(refused(scene), "");
+    scene.bodies[0].motion = BodyMotion::fixed;
+    EXPECT_EQ(refused(scene), "/emitters/0/position");
+    // Through the seam of a periodic axis.
+    scene.domain.periodic = {true, false, false};
+    scene.emitters[0].position = {{0.06, 0.5, 0.5}};
+    scene.bodies[0].position = {{0.97, 0.5, 0.5}};
+    EXPECT_EQ(refused(scene), "/emitters/0/position");
+}
+
 TEST(Solids, MeshesMustBeClosed) {
     Scene scene;
     scene.spacing = 0.1;
