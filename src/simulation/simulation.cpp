@@ -68,6 +68,9 @@ Simulation::Simulation(const Scene& scene, Executor* executor) : Simulation() {
     impl_->scene = scene;
     impl_->executor = executor;
     simulation::set_up(*impl_);
+    // So that what is measured of a step is there from the beginning.
+    simulation::search(*impl_);
+    simulation::densities(*impl_);
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

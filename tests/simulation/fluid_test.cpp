@@ -101,6 +101,17 @@ TEST(Fluid, ACheckpointThatIsNotOneIsRefused) {
               "a checkpoint of an older version: run the scene again");
 }
 
+TEST(Fluid, TheStartIsMeasured) {
+    for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
+        Scene scene = test::small_dam(3, 0.02);
+        scene.solver = solver;
+        const Statistics t = Simulation(scene).statistics();
+        EXPECT_GT(t.neighbors, 20);
+        EXPECT_LT(t.average_density_error, 1e-3);
+        EXPECT_EQ(t.steps, 0u);
+    }
+}
+
 TEST(Fluid, MassAndMomentumStay) {
     for (const int dimension : {2, 3}) {
         Scene scene = test::drop(dimension, 0.1, 0.0125);
