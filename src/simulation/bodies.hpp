@@ -10,6 +10,8 @@
 #include <quadrat/simulation/scene.hpp>
 #include <quadrat/simulation/simulation.hpp>
 
+#include "simulation/leaving.hpp"
+
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
@@ -79,6 +81,9 @@ struct Wrench {
     void add(const Vector& at, const Vector& f) { force += f, torque += at.cross(f); }
 };
 
+/// How far a point of a body can be from where it turns; 0 for a sphere, which looks the same, and a plane.
+[[nodiscard]] double turning_arm(const RigidBody& body, int dimension);
+
 /// A shape in its own frame.
 class Shape {
   public:
@@ -103,6 +108,7 @@ class Shape {
     [[nodiscard]] const Box3d& bounds() const { return bounds_; }
     [[nodiscard]] BodyShape kind() const { return kind_; }
     [[nodiscard]] double radius() const { return radius_; }
+    [[nodiscard]] double arm() const { return arm_; }
     [[nodiscard]] const Vector& half() const { return half_; }
     /// Of a mesh, in its own frame; triangles face out.
     [[nodiscard]] std::span<const Vector> vertices() const { return vertices_; }
@@ -131,7 +137,7 @@ class Shape {
 
     BodyShape kind_;
     int dimension_;
-    double radius_ = 0;
+    double arm_ = 0, radius_ = 0;
     Vector half_ = Vector::Zero(), normal_ = Vector::UnitZ();
     Box3d bounds_ = {};
     std::vector<Triangle> triangles_;
@@ -253,12 +259,14 @@ class Solids {
     void rotate(std::size_t body, double dt);
     void check(double dt, double time) const;
     void separate(std::span<const Ground> walls);
+    [[nodiscard]] double fastest() const;
 
     int dimension_ = 3;
     double spacing_ = 0, far_ = 0, reach_ = 0;
     Box3d domain_ = {};
     Vector period_ = Vector::Zero();  // 0: not periodic
-    double gain_ = 0;                 // of speed by gravity in this step
+    Leaving leaving_;
+    double gain_ = 0;  // of speed by gravity in this step
     Executor* executor_ = nullptr;
     std::vector<Body> bodies_;
     std::vector<Wrench> load_;

@@ -271,6 +271,10 @@ void Solids::accelerate(double dt, const Vector& gravity) {
         const Body& b = bodies_[i];
         BodyPose& p = poses[i];
         if (b.dynamic < 0) continue;
+        if (leaving_.gone(p.position, p.velocity)) {
+            p.velocity = p.angular_velocity = {};
+            continue;
+        }
         const Wrench& w = load_[static_cast<std::size_t>(b.dynamic)];
         const Matrix3d r = turn(p).toRotationMatrix();
         const Vector spin = vector(p.angular_velocity);
@@ -302,9 +306,9 @@ void Solids::rotate(std::size_t i, double dt) {
             return Vector(at * (b.inverse_inertia * (at.conjugate() * momentum)));
         };
         const Vector momentum = q * (b.inertia * (q.conjugate() * spin));
-        constexpr double longest = 0.2;  // radians of a part
+        constexpr double longest = 0.1;  // radians of a part
         const double parts = std::ceil(spin.norm() * dt / longest);
-        const int n = parts >= 1 && parts < 64 ? static_cast<int>(parts) : parts >= 64 ? 64 : 1;
+        const int n = parts >= 1 && parts < 128 ? static_cast<int>(parts) : parts >= 128 ? 128 : 1;
         for (int part = 0; part < n; ++part) {
             Vector middle = spin;
             for (int round = 0; round < 4; ++round) middle = spin_at(turned(q, 0.5 * dt / n * middle), momentum);
@@ -332,6 +336,15 @@ void Solids::check(double dt, double time) const {
     }
 }
 
+// The speed that no point of a body exceeds.
+double Solids::fastest() const {
+    double most = 0;
+    for (std::size_t i = 0; i < poses.size(); ++i)
+        most = std::max(
+            most, vector(poses[i].velocity).norm() + bodies_[i].shape.arm() * vector(poses[i].angular_velocity).norm());
+    return most;
+}
+
 std::uint64_t Solids::move(double dt, double time, std::span<const Ground> walls) {
     if (bodies_.empty()) return 0;
     check(dt, time);
@@ -340,9 +353,7 @@ std::uint64_t Solids::move(double dt, double time, std::span<const Ground> walls
     std::uint64_t count = 0;
     if (any_dynamic) {
         std::vector<Contact> contacts;
-        double fastest = 0;
-        for (const BodyPose& p : poses) fastest = std::max(fastest, vector(p.velocity).norm());
-        find_contacts(2 * dt * fastest, walls, contacts);
+        find_contacts(2 * dt * fastest(), walls, contacts);
         count = contacts.size();
         solve_contacts(contacts, dt);
     }

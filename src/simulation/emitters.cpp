@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,21 @@ Place look_at(const State& s, const Vec3f& x, const PhaseData& f, const std::vec
     }
     place.density = f.volume * sum / std::pow(f.support, static_cast<float>(s.dimension));
     return place;
+}
+
+// When emitter i sends out its next layer.
+double next_layer(const State& s, std::size_t i) {
+    const Emitter& e = s.scene.emitters[i];
+    const EmitterState& state = s.emitters[i];
+    const double due = e.start + static_cast<double>(state.layers) * s.spacing / e.speed;
+    const bool empty = due >= e.end || state.particles + state.disc.size() > e.max_particles;
+    return empty ? std::numeric_limits<double>::infinity() : due;
+}
+
+// Whether a new particle would be inside a body, or nearer to it than fluid that starts beside it.
+bool blocked(const State& s, std::span<const Image> images, const Vec3d& x) {
+    return std::any_of(images.begin(), images.end(),
+                       [&](const Image& m) { return s.solids.distance(m, vector(x), s.spacing) < 0.5 * s.spacing; });
 }
 
 // Nothing comes out inside a body that is there when the emitter starts.
@@ -104,6 +120,13 @@ void set_up_emitters(State& s) {
     }
 }
 
+double empty_step(const State& s) {
+    double dt = s.largest_step;
+    for (std::size_t i = 0; i < s.emitters.size(); ++i)
+        if (const double rest = next_layer(s, i) - s.time; rest > 0) dt = std::min(dt, rest);
+    return dt;
+}
+
 void emit(State& s, double time) {
     for (std::size_t i = 0; i < s.emitters.size(); ++i) {
         const Emitter& e = s.scene.emitters[i];
@@ -111,14 +134,15 @@ void emit(State& s, double time) {
         const PhaseData& phase = s.phases[e.phase];
         const double length = norm(e.direction);
         for (;;) {
-            const double due = e.start + static_cast<double>(state.layers) * s.spacing / e.speed;
-            if (due > time || due >= e.end || state.particles + state.disc.size() > e.max_particles) break;
+            const double due = next_layer(s, i);
+            if (due > time) break;
             ++state.layers;
             Vec3d centre, v;
             for (int k = 0; k < 3; ++k) {
                 v[k] = e.speed * e.direction[k] / length;
                 centre[k] = e.position[k] + (time - due) * v[k];
             }
+            const std::vector<Image> images = s.solids.images(s.spacing);
             std::vector<std::size_t> around;
             for (std::size_t p = 0; p < s.p.size(); ++p)
                 if (distance(s, single(centre), s.p.x[p]) < static_cast<float>(e.radius) + phase.support)
@@ -126,6 +150,7 @@ void emit(State& s, double time) {
             for (const Vec3d& offset : state.disc) {
                 const Vec3d x = {{centre[0] + offset[0], centre[1] + offset[1], centre[2] + offset[2]}};
                 const Place place = look_at(s, single(x), phase, around);
+                if (blocked(s, images, x)) continue;
                 if (place.density <= fullest) {
                     add_particle(s, x, v, e.phase, s.phases[e.phase].support);
                     ++state.particles;

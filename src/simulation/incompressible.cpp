@@ -109,7 +109,10 @@ class Solver {
         });
         if (mixed_) add_neighbours();
         coupling_.finish(diagonal_);
-        for (std::size_t i = 0; i < n_; ++i) inverse_[i] = diagonal_[i] > 1e-9f ? 1 / diagonal_[i] : 0.0f;
+        // Next to nothing, in units of what neighbours make it: 1 / (density support^2).
+        const auto least = static_cast<float>(1e-8 / (s_.support * s_.support));
+        for (std::size_t i = 0; i < n_; ++i)
+            inverse_[i] = diagonal_[i] > least * inverse_density_[i] ? 1 / diagonal_[i] : 0.0f;
     }
 
     /// Rates of change of s by the present velocities.
@@ -259,7 +262,7 @@ class Solver {
                 [&](std::size_t begin, std::size_t end) { return missing(kappa.data(), begin, end); },
                 [](double a, double b) { return a + b; });
             ++s_.iterations;
-            if ((round >= least && error <= bound * static_cast<double>(n_)) || round + 1 >= most) break;
+            if ((round >= least && error <= bound * static_cast<double>(n_)) || round >= most) break;
             age = round > 0 && error > before ? 0 : age + 1;
             before = error;
             none = false;
@@ -315,6 +318,7 @@ double longest_step(const State& s) {
             return Sums{std::max(a.fastest_sq, b.fastest_sq), a.excess + b.excess,
                         std::max(a.pressed_sq, b.pressed_sq)};
         });
+    if (s.p.size() == 0) return empty_step(s);
     double dt = s.largest_step;
     // What is at rest carries pressure all the same, and waves on it run as fast as what falls from its surface: no
     // step is longer than the expected speed allows, however slow the particles are. Longer ones made still water boil.

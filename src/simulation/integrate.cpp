@@ -67,6 +67,7 @@ float courant_limit(const State& s, std::size_t i) {
 }
 
 double courant_step(const State& s) {
+    if (s.p.size() == 0) return empty_step(s);
     if (!s.same_support)
         return base::parallel_reduce(
             s.executor, s.p.size(), 8 * grain, s.largest_step,

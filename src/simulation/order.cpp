@@ -1,8 +1,9 @@
-// Keeps the particles in an order along a Z curve, so that what is near in space is near in memory, and finds their
-// neighbours with CellIndex.
+// Keeps the particles in an order along a Z curve, so that what is near in space is near in memory, takes out what has
+// left for good, and finds neighbours with CellIndex.
 #include <quadrat/neighbors.hpp>
 
 #include "base/parallel.hpp"
+#include "simulation/leaving.hpp"
 #include "simulation/state.hpp"
 
 #include <chrono>
@@ -13,6 +14,17 @@ Timer::Timer(double& to)
     : to_(to), start_(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()) {}
 Timer::~Timer() {
     to_ += std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count() - start_;
+}
+
+void take_out_gone(State& s) {
+    const Leaving leaving(s.scene);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < s.p.size(); ++i) {
+        if (leaving.gone(s.p.x[i], s.p.v[i])) continue;
+        if (kept != i) s.p.each([&](auto& array) { array[kept] = array[i]; });
+        ++kept;
+    }
+    s.p.resize(kept);
 }
 
 void sort_particles(State& s) {

@@ -1,8 +1,10 @@
-// A step of its own for each particle (Onderik & Durikovic 2008, 3.3): the frame halved until eq. 12 holds. All
-// positions drift along their half-step velocities; a particle whose step ends gets its force there and its next
-// velocity by the form of eq. 13 that fits eq. 11 (integrate.cpp). Time inside a frame counts in whole units of frame /
-// 2^20, and a step begins only at a multiple of its own length, so every particle is back in step when the frame ends.
-// Bodies get what acts on a particle in reverse, in the same blow: its force times half of both its steps.
+// A step of its own for each particle (Onderik & Durikovic 2008, 3.3): the frame halved until eq. 12 holds. A long
+// frame is cut into equal parts first, since no particle could use all of it, and emitters and who waits for an end
+// come in between. All positions drift along their half-step velocities; a particle whose step ends gets its force
+// there and its next velocity by the form of eq. 13 that fits eq. 11 (integrate.cpp). Time inside a frame counts in
+// whole units of frame / 2^20, and a step begins only at a multiple of its own length, so every particle is back in
+// step when the frame ends. Bodies get what acts on a particle in reverse, in the same blow: its force times half of
+// both its steps.
 #include "base/parallel.hpp"
 #include "simulation/boundary.hpp"
 #include "simulation/integrate.hpp"
@@ -12,11 +14,25 @@
 #include <cmath>
 
 namespace quadrat::simulation {
+namespace {
+
+// Of the longest step that any particle may take, which is that of one at rest.
+constexpr double longest_frame = 8;
+
+double frame_of(const State& s, double end) {
+    const double rest = std::min(s.p.size() == 0 ? empty_step(s) : s.largest_step, end - s.time);
+    double longest = 0;
+    for (const PhaseData& f : s.phases)
+        longest = std::max(longest, s.courant * 0.5 * std::max(s.reach(), double{f.support}) / double{f.sound_speed});
+    return s.p.size() == 0 ? rest : rest / std::max(1.0, std::ceil(rest / (longest_frame * longest)));
+}
+
+}  // namespace
 
 void per_particle_frame(State& s, double end) {
     constexpr int finest = 20;
     constexpr std::uint32_t units = 1u << finest;
-    const double frame = std::min(s.largest_step, end - s.time), start = s.time;
+    const double frame = frame_of(s, end), start = s.time;
     const std::size_t n = s.p.size();
     std::vector<std::uint8_t> active(n, 1);
     std::vector<std::uint32_t> next(n, 0);

@@ -66,9 +66,13 @@ double given_speed(const Scene& s) {
         for (const Vec3d& v : f.velocities) speed = std::max(speed, norm(v));
     for (const Emitter& e : s.emitters) speed = std::max(speed, e.speed);
     for (const RigidBody& b : s.bodies)
-        if (b.motion != BodyMotion::fixed) speed = std::max(speed, norm(b.velocity));
+        if (b.motion != BodyMotion::fixed)
+            speed = std::max(speed, norm(b.velocity) + turning_arm(b, s.dimension) * norm(b.angular_velocity));
     return speed;
 }
+
+// Radians per step of a body that turns whatever it meets, beside bodies that it may meet.
+constexpr double longest_turn = 0.1;
 
 void add_walls(State& s) {
     const Domain& d = s.scene.domain;
@@ -204,10 +208,18 @@ struct Lattice {
     }
 };
 
+// The path of particle `number` among those that the scene lists.
+std::string listed(const Scene& s, std::size_t number) {
+    std::size_t list = 0;
+    for (; number >= s.particles[list].positions.size(); ++list) number -= s.particles[list].positions.size();
+    return "/particles/" + std::to_string(list) + "/positions/" + std::to_string(number);
+}
+
 // Lattice points nearer than half a spacing to a body are not part of a block; a single particle inside one, and a
 // block of which nothing is left, is an error. `block_ends`: where the particles of each block end.
-void remove_inside_bodies(State& s, const std::vector<std::size_t>& block_ends) {
+void remove_inside_bodies(State& s, std::vector<std::size_t>& block_ends) {
     if (s.solids.empty()) return;
+    const std::vector<std::size_t> ends = block_ends;
     const std::size_t from_blocks = block_ends.empty() ? 0 : block_ends.back();
     std::size_t kept = 0, block = 0;
     std::vector<bool> left(block_ends.size());
@@ -218,14 +230,11 @@ void remove_inside_bodies(State& s, const std::vector<std::size_t>& block_ends) 
         for (const Image& m : images) distance = std::min(distance, s.solids.distance(m, vector(s.p.x[i]), s.spacing));
         if (distance < (i < from_blocks ? 0.5 * s.spacing : 0)) {
             if (i < from_blocks) continue;
-            std::size_t list = 0, at = i - from_blocks;
-            for (; at >= s.scene.particles[list].positions.size(); ++list)
-                at -= s.scene.particles[list].positions.size();
             throw Error(ErrorKind::bad_value, "a particle starts inside a body",
-                        {.field = "/particles/" + std::to_string(list) + "/positions/" + std::to_string(at)});
+                        {.field = listed(s.scene, i - from_blocks)});
         }
         if (i < from_blocks) {
-            while (i >= block_ends[block]) ++block;
+            while (i >= ends[block]) block_ends[block++] = kept;
             left[block] = true;
         }
         s.p.each([&](auto& array) { array[kept] = array[i]; });
@@ -235,9 +244,25 @@ void remove_inside_bodies(State& s, const std::vector<std::size_t>& block_ends) 
         if (!left[b])
             throw Error(ErrorKind::bad_value, "expected some fluid, found none: all of it is inside a body",
                         {.field = "/blocks/" + std::to_string(b)});
+    for (; block < ends.size(); ++block) block_ends[block] = kept - (n - from_blocks);
     s.p.resize(kept);
     for (std::size_t i = 0; i < kept; ++i) s.p.id[i] = static_cast<std::uint32_t>(i);
     s.next_id = static_cast<std::uint32_t>(kept);
+}
+
+// Particles in one place have no direction in which to push each other apart.
+void refuse_coincident(State& s, const std::vector<std::size_t>& block_ends) {
+    const auto least = static_cast<float>(1e-3 * s.spacing);
+    for (std::size_t i = 0; i < s.p.size(); ++i)
+        for (const std::uint32_t j : s.near[i]) {
+            const Vec3f d = s.apart(s.p.x[i], s.p.x[j]);
+            if (j > i || d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > least * least) continue;
+            const auto block = std::upper_bound(block_ends.begin(), block_ends.end(), i);
+            const bool in_list = block == block_ends.end();
+            throw Error(ErrorKind::bad_value, "expected fluid beside fluid, found two particles in one place",
+                        {.field = in_list ? listed(s.scene, i - (block_ends.empty() ? 0 : block_ends.back()))
+                                          : "/blocks/" + std::to_string(block - block_ends.begin())});
+        }
 }
 
 }  // namespace
@@ -352,13 +377,20 @@ void set_up(State& s) {
                         {.field = "/particles/" + std::to_string(i - c.blocks.size()) + "/positions"});
     }
     remove_inside_bodies(s, block_ends);
+    search(s);
+    refuse_coincident(s, block_ends);
     // Between its steps a sheet stands still for the fluid. It must not go far in one, or the fluid runs into it as
     // into a wall: a tenth of a spacing at the expected speed.
     double longest = c.frame_interval;
     if ((s.p.size() > 0 || !c.emitters.empty()) && s.expected_speed > 0) longest = 0.1 * s.spacing / s.expected_speed;
     s.cloths.set_up(c, s.solids, s.spacing, longest, s.executor);
     // Bodies that fall and meet need steps of some milliseconds whatever the fluid allows.
-    if (s.solids.dynamic_count() > 0) s.largest_step = std::min(s.largest_step, 1.0 / 240);
+    if (s.solids.dynamic_count() > 0) {
+        s.largest_step = std::min(s.largest_step, 1.0 / 240);
+        for (const RigidBody& b : c.bodies)
+            if (const double spin = norm(b.angular_velocity); b.motion == BodyMotion::moving && spin > 0)
+                s.largest_step = std::min(s.largest_step, longest_turn / spin);
+    }
     set_up_emitters(s);
 }
 

@@ -18,7 +18,22 @@ Box3d around(const Vector& lo, const Vector& hi) {
 
 }  // namespace
 
-Shape::Shape(const RigidBody& body, int dimension) : kind_(body.shape), dimension_(dimension) {
+double turning_arm(const RigidBody& body, int dimension) {
+    if (body.shape == BodyShape::box)
+        return 0.5 * std::hypot(body.size[0], body.size[1], dimension == 3 ? body.size[2] : 0.0);
+    if (body.shape != BodyShape::mesh || body.vertices.empty()) return 0;
+    Vector lo = vector(body.vertices[0]), hi = lo;
+    double arm = 0;
+    for (const Vec3d& v : body.vertices) {
+        lo = lo.cwiseMin(vector(v));
+        hi = hi.cwiseMax(vector(v));
+        arm = std::max(arm, vector(v).norm());
+    }
+    return std::max(arm, (hi - lo).norm());
+}
+
+Shape::Shape(const RigidBody& body, int dimension)
+    : kind_(body.shape), dimension_(dimension), arm_(turning_arm(body, dimension)) {
     switch (kind_) {
         case BodyShape::sphere:
             radius_ = body.radius;

@@ -25,6 +25,7 @@ constexpr std::uint64_t sort_every = 32;
 void step(State& s, double end) {
     if (s.steps % sort_every == 0) {
         const Timer timer(s.seconds.integrate);
+        take_out_gone(s);
         sort_particles(s);
     }
     emit(s, s.time);
@@ -68,9 +69,7 @@ Simulation::Simulation(const Scene& scene, Executor* executor) : Simulation() {
     impl_->scene = scene;
     impl_->executor = executor;
     simulation::set_up(*impl_);
-    // So that what is measured of a step is there from the beginning.
-    simulation::search(*impl_);
-    simulation::densities(*impl_);
+    simulation::densities(*impl_);  // so that what is measured of a step is there from the beginning
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

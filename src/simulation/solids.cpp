@@ -29,6 +29,7 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
     dimension_ = scene.dimension;
     reach_ = reach;
     domain_ = scene.domain.box;
+    leaving_ = Leaving(scene);
     for (int k = 0; k < dimension_; ++k)
         if (scene.domain.periodic[static_cast<std::size_t>(k)]) period_[k] = domain_.hi[k] - domain_.lo[k];
     spacing_ = scene.spacing;

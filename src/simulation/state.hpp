@@ -161,10 +161,14 @@ void add_particle(State& s, const Vec3d& x, const Vec3d& v, std::uint32_t phase,
 
 // emitters.cpp
 void set_up_emitters(State& s);
+/// The step while there is no fluid: until there is some.
+[[nodiscard]] double empty_step(const State& s);
 /// Sends out what is due until `time`.
 void emit(State& s, double time);
 
 // order.cpp
+/// Takes out particles that have left for good (leaving.hpp).
+void take_out_gone(State& s);
 /// Sorts all particles along a Z curve.
 void sort_particles(State& s);
 /// Finds the neighbours of all particles, and what boundaries are near.
