@@ -134,7 +134,8 @@ RigidBody read_body(JsonObject& object, const std::string& folder) {
     object.read("position", body.position);
     body.orientation = read_rotation(object);
     object.read("velocity", body.velocity);
-    object.read("angular_velocity", body.angular_velocity);
+    // Three numbers in the plane as well, where it turns about z.
+    if (const auto spin = object.find("angular_velocity")) body.angular_velocity = spin->in_dimension(3).vector();
     object.read_choice("boundary", body.boundary, boundary_names);
     read_response(object, body.response);
     return body;

@@ -51,6 +51,7 @@ void read_stepping(const JsonCursor& at, Stepping& stepping) {
     object.read("largest", stepping.largest, Range::positive);
     object.end();
     if (stepping.kind == StepKind::fixed && stepping.fixed == 0) (void)object.need("fixed");
+    if (stepping.kind != StepKind::fixed && stepping.fixed > 0) object.need("fixed").fail("needs the kind fixed");
 }
 
 void read_incompressible(const JsonCursor& at, IncompressibleOptions& options) {

@@ -16,15 +16,52 @@
 
 namespace quadrat::cli {
 
-bool make_film(const std::string& pictures, const std::string& film, double frames_per_second, const StopToken& stop) {
+namespace {
+
+// A folder of links that number the pictures from 0 without a gap, as ffmpeg wants them: parts of a run may have been
+// without pictures.
+class Sequence {
+  public:
+    Sequence(const std::vector<std::string>& pictures, std::filesystem::path folder) : folder_(std::move(folder)) {
+        std::error_code failed;
+        std::filesystem::remove_all(folder_, failed);
+        std::filesystem::create_directory(folder_, failed);
+        for (std::size_t k = 0; k < pictures.size() && !failed; ++k) {
+            char name[32];
+            std::snprintf(name, sizeof name, "%05zu.png", k);
+            std::filesystem::create_symlink(std::filesystem::absolute(pictures[k], failed), folder_ / name, failed);
+        }
+        whole_ = !failed && !pictures.empty();
+    }
+    ~Sequence() {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    Sequence(const Sequence&) = delete;
+    Sequence& operator=(const Sequence&) = delete;
+
+    [[nodiscard]] bool whole() const { return whole_; }
+
+  private:
+    std::filesystem::path folder_;
+    bool whole_ = false;
+};
+
+}  // namespace
+
+bool make_film(const std::vector<std::string>& pictures, const std::string& film, double frames_per_second,
+               const StopToken& stop) {
     const std::filesystem::path target(film);
     const std::string part = (target.parent_path() / (".part-" + target.filename().string())).string();
+    const std::string links = part + "-pictures";
+    const Sequence sequence(pictures, links);
+    if (!sequence.whole()) return false;
     char rate[32];
     std::snprintf(rate, sizeof rate, "%.6g", frames_per_second);
     // A path that starts with a dash or holds a colon must not look like an option or a protocol.
     const std::vector<std::string> words = {
         "ffmpeg",    "-hide_banner", "-loglevel", "error", "-nostdin",
-        "-y",        "-framerate",   rate,        "-i",    "file:" + pictures + "/%05d.png",
+        "-y",        "-framerate",   rate,        "-i",    "file:" + links + "/%05d.png",
         "-c:v",      "libx264",      "-crf",      "19",    "-preset",
         "medium",    "-pix_fmt",     "yuv420p",   "-vf",   "pad=ceil(iw/2)*2:ceil(ih/2)*2",
         "-movflags", "+faststart",   "-f",        "mp4",   "file:" + part};

@@ -4,12 +4,13 @@
 #include <quadrat/executor.hpp>
 
 #include <string>
+#include <vector>
 
 namespace quadrat::cli {
 
-/// Runs ffmpeg (found by PATH, started without a shell) over folder/%05d.png. False when it is not installed or fails;
-/// then there is no file. Throws stopped.
-[[nodiscard]] bool make_film(const std::string& pictures, const std::string& film, double frames_per_second,
-                             const StopToken& stop);
+/// Runs ffmpeg (found by PATH, started without a shell) over the pictures, in their order. False when it is not
+/// installed or fails; then there is no file. Throws stopped.
+[[nodiscard]] bool make_film(const std::vector<std::string>& pictures, const std::string& film,
+                             double frames_per_second, const StopToken& stop);
 
 }  // namespace quadrat::cli

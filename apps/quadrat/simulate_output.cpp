@@ -239,7 +239,6 @@ Output::Output(const OutputOptions& options, bool fresh, std::uint64_t next) : o
             add_to_series(rows_.back().frame, rows_.back().values[0]);
         }
     }
-    write_statistics();
 }
 
 void Output::write_statistics() {

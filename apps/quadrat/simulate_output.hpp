@@ -48,6 +48,9 @@ class Output {
     /// rows and files from the frame `next` on are. Files of others are never touched: where there are some in its way,
     /// a fresh run does not start. Throws cannot_write.
     Output(const OutputOptions& options, bool fresh, std::uint64_t next);
+    /// Begins the files of rows. A fresh run has its first checkpoint then: a folder without one holds nothing of ours,
+    /// and the run can be started again.
+    void write_statistics();
 
     void write(const Frame& frame);
     void write_picture(std::uint64_t frame, const std::vector<std::uint8_t>& pixels, std::uint32_t width,
@@ -69,7 +72,6 @@ class Output {
     [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 
   private:
-    void write_statistics();
     /// Files for ParaView that are there: an earlier part of the run may have been without.
     void add_to_series(std::uint64_t frame, double time);
 

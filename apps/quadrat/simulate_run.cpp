@@ -107,10 +107,11 @@ class Run {
             if (error.kind() == ErrorKind::cannot_write) give_up(error);
             save();
             if (error.kind() == ErrorKind::stopped) stopped();
-            throw Error(error.kind(),
-                        error.message() + "; the last checkpoint is " +
+            const Error named = error.kind() == ErrorKind::bad_value ? file_.placed(error, options_.scene) : error;
+            throw Error(named.kind(),
+                        named.message() + "; the last checkpoint is " +
                             (checkpoint_.next > 0 ? "frame " + std::to_string(checkpoint_.next - 1) : "the start"),
-                        error.where());
+                        named.where());
         }
         if (!checkpoint_.finished) {
             checkpoint_.finished = true;
@@ -150,6 +151,7 @@ class Run {
             simulation_->save(checkpoint_.state);
             output_->write_checkpoint(checkpoint_);
         }
+        output_->write_statistics();
         next_ = checkpoint_.next;
         spent_ = simulation_->statistics().seconds;
         first_ = next_;
@@ -235,10 +237,14 @@ class Run {
         std::string film;
         // The scene in real time, but neither slower than 12 pictures a second nor faster than 60.
         const double rate = std::clamp(1 / file_.scene.frame_interval, 12.0, 60.0);
-        if (options_.output.pictures) {
+        std::vector<std::string> drawn;
+        if (options_.output.pictures)
+            for (const auto& row : rows)  // an earlier part of the run may have been without
+                if (std::filesystem::exists(output_->picture_path(row.frame)))
+                    drawn.push_back(output_->picture_path(row.frame));
+        if (options_.output.pictures && options_.film) {
             progress_.now("making the film");
-            if (options_.film && make_film(output_->path("pictures"), output_->path("film.mp4"), rate, stop_))
-                film = output_->path("film.mp4");
+            if (make_film(drawn, output_->path("film.mp4"), rate, stop_)) film = output_->path("film.mp4");
         }
         double computed = 0, pictures = 0;
         for (const auto& row : rows)
@@ -258,10 +264,7 @@ class Run {
                        {"computed in", rounded(computed, "%.1f s")},
                        {"pictures in", rounded(pictures, "%.1f s")},
                        {"threads", std::to_string(executor_->threads())}};
-        if (options_.output.pictures)
-            for (const auto& row : rows)  // an earlier part of the run may have been without
-                if (std::filesystem::exists(output_->picture_path(row.frame)))
-                    facts.pictures.push_back(output_->picture_path(row.frame));
+        facts.pictures = std::move(drawn);
         write_report(output_->path("report.html"), facts, rows);
         progress_.end();
         if (options_.json) {

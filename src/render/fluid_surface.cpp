@@ -25,15 +25,15 @@ namespace quadrat::render {
 #if QUADRAT_HAS_OPENVDB
 namespace {
 
-// What ParticlesToLevelSet asks for.
+// What ParticlesToLevelSet asks for. In units of a voxel: OpenVDB takes voxels below 1e-5 for none.
 struct Particles {
     using PosType = openvdb::Vec3R;
     std::span<const Vec3f> points;
-    double radius;
+    double voxel, radius;
 
     [[nodiscard]] std::size_t size() const { return points.size(); }
     void getPos(std::size_t n, openvdb::Vec3R& xyz) const {
-        xyz = openvdb::Vec3R(points[n][0], points[n][1], points[n][2]);
+        xyz = openvdb::Vec3R(points[n][0], points[n][1], points[n][2]) / voxel;
     }
     void getPosRad(std::size_t n, openvdb::Vec3R& xyz, openvdb::Real& r) const {
         getPos(n, xyz);
@@ -73,12 +73,12 @@ std::optional<FluidSurface> fluid_surface(std::span<const Vec3f> particles, cons
         throw Error(ErrorKind::bad_value, "expected a positive number", {.field = "spacing"});
     if (particles.empty()) return std::nullopt;
     const double voxel = static_cast<double>(options.spacing * options.voxel);
-    auto grid = openvdb::createLevelSet<openvdb::FloatGrid>(voxel, 2.0);
+    auto grid = openvdb::createLevelSet<openvdb::FloatGrid>(1.0, 2.0);
     // No interrupter: void would need one; the raster is short.
     openvdb::tools::ParticlesToLevelSet<openvdb::FloatGrid> raster(*grid);
     raster.setRmin(0.5);
     raster.setGrainSize(1000);
-    raster.rasterizeSpheres(Particles{particles, static_cast<double>(options.spacing * options.radius)});
+    raster.rasterizeSpheres(Particles{particles, voxel, static_cast<double>(options.radius / options.voxel)});
     raster.finalize(true);
 
     std::vector<openvdb::Vec3s> points;
@@ -87,7 +87,8 @@ std::optional<FluidSurface> fluid_surface(std::span<const Vec3f> particles, cons
     openvdb::tools::volumeToMesh(*grid, points, triangles, quads, 0.0, 0.0);
     FluidSurface surface;
     surface.vertices.reserve(points.size());
-    for (const auto& p : points) surface.vertices.push_back({p[0], p[1], p[2]});
+    const auto unit = static_cast<float>(voxel);
+    for (const auto& p : points) surface.vertices.push_back({unit * p[0], unit * p[1], unit * p[2]});
     // OpenVDB's faces are clockwise from outside.
     for (const auto& t : triangles) surface.triangles.push_back({t[0], t[2], t[1]});
     for (const auto& q : quads) {

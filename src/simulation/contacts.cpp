@@ -330,9 +330,9 @@ void Solids::check(double dt, double time) const {
             right = right && std::abs(p.position[k]) <= far_ && std::abs(dt * p.velocity[k]) <= far_;
         if (right) continue;
         throw Error(ErrorKind::bad_value,
-                    "the simulation blew up: body " + std::to_string(i) + " at " + std::to_string(time) +
-                        " s is not finite or beyond all bounds; try a smaller step",
-                    {.index = i, .field = "/bodies/" + std::to_string(i)});
+                    "the simulation blew up: at " + std::to_string(time) +
+                        " s this body is not finite or beyond all bounds; try a smaller step",
+                    {.field = "/bodies/" + std::to_string(i)});
     }
 }
 

@@ -343,7 +343,7 @@ TEST(Solids, ABodyThatIsNotFiniteIsNamed) {
         FAIL();
     } catch (const Error& e) {
         EXPECT_EQ(e.where().field, "/bodies/1");
-        EXPECT_NE(std::string(e.what()).find("body 1 at 0.0"), std::string::npos) << e.what();
+        EXPECT_NE(std::string(e.what()).find("/bodies/1"), std::string::npos) << e.what();
     }
 }
 
