@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -294,6 +295,10 @@ class Simulate(CommandLine):
                 ({"domain": {"lo": [0, 0, 0], "hi": [0.4, 0.2, 0.4], "planes": [{"normal": [-1, 0, 0], "offset": -0.31}]}, "bodies": [dict(ball, motion="dynamic")]},
                  "/bodies/0/position: expected a body inside the domain, found one that reaches 0.01 m beyond /domain/planes/0"),
                 ({"bodies": [ball], "emitters": [{"position": [0.31, 0.1, 0.1], "radius": 0.02, "speed": 1}]}, "/emitters/0/position: overlaps /bodies/0"),
+                ({"stepping": {"fixed": 0.001}}, "/stepping/fixed: needs the kind fixed"),
+                ({"solver": "incompressible", "support": 0.02}, "/support: expected a support of 1.2 to 8 times"),
+                ({"domain": {"lo": [0, 0, 0], "hi": [0.4, 0.2, 0.3], "periodic": [True, False, False], "open": ["+x"]}}, "/domain/open: expected a side that is not periodic, found +x"),
+                ({"blocks": [{"lo": [0, 0, 0], "hi": [0.1, 0.1, 0.1]}, {"lo": [0, 0, 0], "hi": [0.1, 0.1, 0.1]}]}, "/blocks/1: expected fluid beside fluid"),
                 ({"bodies": [{"radius": 1000, "position": [0, 0, -1000]}]}, "/bodies/0: expected a smaller body or a larger spacing"),
                 ({"bodies": [{"shape": "mesh", "file": "none.obj"}]}, ("/bodies/0/file: ", "none.obj")),
                 ({"bodies": [{"shape": "sphere"}]}, "/bodies/0/radius: missing"),
@@ -327,6 +332,31 @@ class Simulate(CommandLine):
             self.scene(water(**change))
             with self.subTest(change=change):
                 self.fails(1, "simulate", "scene.json", "-o", "out", says=("scene.json: ",) + ((says,) if isinstance(says, str) else says))
+
+    def test_a_body_in_the_plane_turns(self):
+        self.scene({"dimension": 2, "domain": {"lo": [0, 0], "hi": [1, 1]}, "spacing": 0.05, "end_time": 0.02, "frame_interval": 0.01,
+                    "blocks": [{"lo": [0, 0], "hi": [1, 0.2]}],
+                    "bodies": [{"shape": "box", "size": [0.4, 0.05], "position": [0.5, 0.6], "motion": "moving", "angular_velocity": [0, 0, 3]}]})
+        self.assertEqual(self.json("simulate", "scene.json", "-o", "out", "--no-pictures")["frames"], 3)
+
+    def test_a_film_of_the_later_part(self):
+        if not shutil.which("ffmpeg"):
+            self.skipTest("no ffmpeg")
+        self.scene(water(end_time=0.12))
+        self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--frames", 6)
+        result = self.json("simulate", "scene.json", "-o", "out", "--resume", "--frames", 8)
+        self.assertTrue(result["film"].endswith("film.mp4"))
+        self.assertTrue(os.path.exists(self.path("out/film.mp4")))
+        self.assertEqual([name for name in os.listdir(self.path("out")) if name.startswith(".")], [])
+
+    def test_errors_of_the_run_name_the_entry(self):
+        ball = {"radius": 0.02, "position": [0.3, 0.1, 0.1]}
+        self.scene(water(bodies=[dict(ball, array={"count": [1, 1, 2], "step": [0, 0, 0.1]}), dict(ball, position=[0.2, 0.1, 0.25], motion="dynamic", velocity=[1e9, 0, 0])],
+                         stepping={"kind": "fixed", "fixed": 0.001}))
+        result = subprocess.run([QUADRAT, "simulate", "scene.json", "-o", "out", "--no-pictures"], cwd=self.folder.name, capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, 1)
+        for text in ("scene.json: /bodies/1: ", "blew up", "the last checkpoint is"):
+            self.assertIn(text, result.stderr)
 
     def test_bad_files(self):
         self.fails(1, "simulate", "none.json", "-o", "out", says="none.json: ")

@@ -47,6 +47,62 @@ TEST(Emitters, UnderWater) {
     }
 }
 
+// A plate that closes the box below the emitter, and a jet that would be through it within a frame.
+TEST(Emitters, NothingComesOutBehindAPlate) {
+    for (const StepKind steps : {StepKind::courant, StepKind::per_particle}) {
+        Scene scene;
+        scene.spacing = 0.02;
+        scene.stepping.kind = steps;
+        scene.frame_interval = 0.05;
+        scene.domain.box = {{{0, 0, 0}}, {{0.2, 0.2, 0.4}}};
+        scene.emitters.push_back({.position = {{0.1, 0.1, 0.35}}, .radius = 0.05, .speed = 3});
+        scene.bodies.push_back({.shape = BodyShape::box, .size = {{0.2, 0.2, 0.02}}, .position = {{0.1, 0.1, 0.31}}});
+        Simulation s(scene);
+        s.advance_to(0.1);
+        EXPECT_GT(s.positions().size(), 20u);
+        for (const Vec3f& x : s.positions()) ASSERT_GT(x[2], 0.31f);
+    }
+}
+
+// What an emitter would send out inside a body that has come there stays out.
+TEST(Emitters, ABodyThatPassesKeepsThemShut) {
+    for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
+        Scene scene;
+        scene.dimension = 2;
+        scene.solver = solver;
+        scene.spacing = 0.01;
+        scene.gravity = {{0, -9.81, 0}};
+        scene.domain.box = {{{0, 0, 0}}, {{0.6, 0.4, 1}}};
+        scene.emitters.push_back({.position = {{0.3, 0.3, 0}}, .direction = {{0, -1, 0}}, .radius = 0.03, .speed = 1});
+        scene.bodies.push_back({.shape = BodyShape::box,
+                                .motion = BodyMotion::moving,
+                                .size = {{0.1, 0.1, 1}},
+                                .position = {{0.1, 0.3, 0}},
+                                .velocity = {{1, 0, 0}}});
+        Simulation s(scene);
+        for (int k = 1; k <= 16; ++k) {
+            s.advance_to(0.02 * k);
+            EXPECT_LT(s.statistics().average_density_error, 0.01);
+            EXPECT_LT(s.statistics().max_speed, 8);
+        }
+    }
+}
+
+// Before there is any fluid steps are long, but none goes past the first layer.
+TEST(Emitters, TheFirstLayerComesOutAtItsPlace) {
+    for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
+        Scene scene;
+        scene.spacing = 0.02;
+        scene.solver = solver;
+        scene.frame_interval = 1;
+        scene.emitters.push_back({.position = {{0.5, 0.5, 0.9}}, .radius = 0.05, .speed = 1, .start = 1.3, .end = 1.4});
+        Simulation s(scene);
+        while (s.positions().empty()) s.step();
+        EXPECT_LT(s.time(), 1.35);
+        for (const Vec3f& x : s.positions()) EXPECT_NEAR(x[2], 0.9, 0.05);
+    }
+}
+
 TEST(Emitters, InAirEveryPlaceSendsOut) {
     for (const double speed : {0.5, 1.0, 3.0})
         for (const double up : {-1.0, 1.0}) {

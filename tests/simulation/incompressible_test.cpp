@@ -121,6 +121,32 @@ TEST(Incompressible, AnySupportIsStable) {
     }
 }
 
+TEST(Incompressible, OneIterationIsOne) {
+    Scene scene = test::small_dam(2, 0.02);
+    scene.solver = SolverKind::incompressible;
+    scene.incompressible.max_iterations = 1;
+    Simulation s(scene);
+    s.advance_to(0.2);
+    EXPECT_LT(s.statistics().average_density_error, 0.03);
+}
+
+// Kilometres of water or a drop of it: lengths over the spacing, times over the root of the spacing.
+TEST(Incompressible, AnyScale) {
+    for (const double scale : {1e-4, 1e4, 1e6}) {
+        Scene scene = test::small_dam(2, 0.02);
+        scene.solver = SolverKind::incompressible;
+        scene.spacing *= scale;
+        for (Box3d* box : {&scene.domain.box, &scene.blocks[0].box})
+            for (int k = 0; k < 2; ++k) box->lo[k] *= scale, box->hi[k] *= scale;
+        scene.frame_interval = 0.02 * std::sqrt(scale);
+        Simulation s(scene);
+        for (int k = 1; k <= 10; ++k) {
+            s.advance_to(k * scene.frame_interval);
+            EXPECT_LT(s.statistics().average_density_error, 3e-3) << scale;
+        }
+    }
+}
+
 TEST(Incompressible, MomentumWithoutWalls) {
     Scene scene = test::drop(2, 0.1, 0.01);
     scene.solver = SolverKind::incompressible;

@@ -78,6 +78,88 @@ TEST(Solids, DynamicBodiesStartInsideTheWalls) {
     EXPECT_EQ(with({.radius = 0.1}, 0.26), "/bodies/0/position");
 }
 
+// Walls are single precision: what touches one far from the origin is not beyond it.
+TEST(Solids, BodiesMayTouchWallsFarAway) {
+    for (const double far : {30.3, 1000.7, 30000.1}) {
+        Scene scene;
+        scene.spacing = 1e-3;
+        scene.domain.box = {{{far, 0, 0}}, {{far + 1, 1, 1}}};
+        scene.bodies.push_back({.shape = BodyShape::box,
+                                .motion = BodyMotion::dynamic,
+                                .size = {{0.1, 0.1, 0.1}},
+                                .position = {{far + 0.05, 0.5, 0.5}}});
+        EXPECT_EQ(refused(scene), "") << far;
+    }
+}
+
+TEST(Solids, FluidMustNotCoincide) {
+    Scene scene = test::small_dam(3, 0.02);
+    scene.blocks.push_back(scene.blocks[0]);
+    EXPECT_EQ(refused(scene), "/blocks/1");
+    scene.blocks.pop_back();
+    scene.particles.push_back({.positions = {{{0.3, 0.1, 0.1}}, {{0.3, 0.3, 0.1}}, {{0.3, 0.1, 0.1}}}});
+    EXPECT_EQ(refused(scene), "/particles/0/positions/2");
+    // With a body that leaves less of the block.
+    scene.bodies.push_back({.radius = 0.03, .position = {{0.1, 0.1, 0.06}}});
+    EXPECT_EQ(refused(scene), "/particles/0/positions/2");
+    scene.particles.clear();
+    EXPECT_EQ(refused(scene), "");
+}
+
+// A blade whose end is faster than any body's middle.
+TEST(Solids, ABladeThatTurnsFastMeetsABall) {
+    for (const double speed : {20.0, 60.0, 150.0}) {
+        Scene scene;
+        scene.bodies.push_back({.shape = BodyShape::box,
+                                .motion = BodyMotion::moving,
+                                .size = {{0.8, 0.01, 0.2}},
+                                .position = {{0.5, 0.5, 0.1001}},
+                                .angular_velocity = {{0, 0, speed}}});
+        scene.bodies.push_back({.motion = BodyMotion::dynamic,
+                                .radius = 0.02,
+                                .position = {{0.8, 0.7, 0.02}},
+                                .response = {.friction = 0}});
+        Simulation s(scene);
+        s.advance_to(0.8 / speed);  // to where it was and on
+        const BodyPose& ball = s.bodies()[1];
+        EXPECT_GT(std::hypot(ball.velocity[0], ball.velocity[1]), 0.3 * speed);
+        EXPECT_GT(std::atan2(ball.position[1] - 0.5, ball.position[0] - 0.5), 0.8);
+    }
+}
+
+// Out of an open floor: fluid is taken out, a body stays where it is.
+TEST(Solids, WhatFallsOutOfTheDomainIsGone) {
+    for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
+        Scene scene;
+        scene.spacing = 0.02;
+        scene.solver = solver;
+        scene.domain.box = {{{0, 0, 0}}, {{0.2, 0.2, 0.2}}};
+        scene.domain.open[4] = true;
+        scene.blocks.push_back({.box = {{{0, 0, 0.1}}, {{0.2, 0.2, 0.2}}}});
+        scene.bodies.push_back({.motion = BodyMotion::dynamic, .radius = 0.02, .position = {{0.1, 0.1, 0.05}}});
+        Simulation s(scene);
+        s.advance_to(0.3);
+        EXPECT_EQ(s.positions().size(), 500u);
+        s.advance_to(20);
+        EXPECT_TRUE(s.positions().empty());
+        const double at = s.bodies()[0].position[2];
+        EXPECT_LT(at, -0.8);
+        EXPECT_GT(at, -2);
+        EXPECT_EQ(s.bodies()[0].velocity[2], 0);
+        std::vector<std::byte> bytes;
+        s.save(bytes);
+        EXPECT_EQ(Simulation::load(bytes).bodies()[0].position[2], at);
+    }
+    // What comes down again stays.
+    Scene scene = test::small_dam(3, 0.02);
+    scene.domain.open[3] = true;
+    scene.blocks[0].velocity = {{0, 9, 0}};
+    Simulation s(scene);
+    const std::size_t all = s.positions().size();
+    s.advance_to(2);
+    EXPECT_EQ(s.positions().size(), all);
+}
+
 TEST(Solids, EmittersAreOutsideOfBodies) {
     Scene scene;
     scene.spacing = 0.02;

@@ -37,6 +37,17 @@ TEST(PerParticleSteps, GiveTheSameFlow) {
 
 // One particle on its own falls on a parabola, whatever its steps: the scheme is exact for constant acceleration only
 // if velocities are corrected when the step changes.
+// Who asks for an end must not wait for a whole frame.
+TEST(PerParticleSteps, AStepIsShortInALongFrame) {
+    Scene scene = test::small_dam(2, 0.02);
+    scene.stepping.kind = StepKind::per_particle;
+    scene.frame_interval = 100;
+    Simulation s(scene);
+    s.step();
+    EXPECT_LT(s.time(), 0.05);
+    EXPECT_LT(s.statistics().steps, 1000u);
+}
+
 TEST(PerParticleSteps, FreeFallIsExact) {
     Scene scene = test::drop(2, 0.001, 0.01);
     scene.gravity = {{0, -10, 0}};

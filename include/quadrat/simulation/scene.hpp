@@ -110,7 +110,8 @@ struct Domain {
     Box3d box = {{{0, 0, 0}}, {{1, 1, 1}}};
     /// What leaves comes back on the other side; bodies that reach over a seam are on both. Cloth is not periodic.
     std::array<bool, 3> periodic = {false, false, false};
-    /// Sides without a wall: -x, +x, -y, +y, -z, +z. Particles that leave are kept and fly on.
+    /// Sides without a wall: -x, +x, -y, +y, -z, +z. What leaves flies on. Farther out than four times the longest
+    /// edge, where gravity does not bring it back, particles are taken out and bodies stay.
     std::array<bool, 6> open = {false, false, false, false, false, false};
     SurfaceResponse response = {};
     std::vector<WallPlane> planes = {};  ///< more walls
