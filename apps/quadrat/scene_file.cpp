@@ -27,7 +27,11 @@ void read_domain(const JsonCursor& at, Domain& domain) {
         for (std::size_t k = 0; k < axes.size(); ++k) domain.periodic[k] = axes[k].yes();
     }
     if (const auto list = object.find("open"))
-        for (const JsonCursor& side : list->list()) domain.open[side.choice(side_names)] = true;
+        for (const JsonCursor& side : list->list()) {
+            const std::size_t number = side.choice(side_names);
+            if (at.dimension() == 2 && number >= 4) side.expected("a side along x or y in two dimensions");
+            domain.open[number] = true;
+        }
     read_response(object, domain.response);
     if (const auto list = object.find("planes"))
         for (const JsonCursor& plane : list->list()) {

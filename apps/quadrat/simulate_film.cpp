@@ -56,12 +56,14 @@ bool make_film(const std::vector<std::string>& pictures, const std::string& film
     const std::string links = part + "-pictures";
     const Sequence sequence(pictures, links);
     if (!sequence.whole()) return false;
+    std::string pattern;  // in which a percent sign of the path is two
+    for (const char c : links) pattern += c == '%' ? "%%" : std::string(1, c);
     char rate[32];
     std::snprintf(rate, sizeof rate, "%.6g", frames_per_second);
     // A path that starts with a dash or holds a colon must not look like an option or a protocol.
     const std::vector<std::string> words = {
         "ffmpeg",    "-hide_banner", "-loglevel", "error", "-nostdin",
-        "-y",        "-framerate",   rate,        "-i",    "file:" + links + "/%05d.png",
+        "-y",        "-framerate",   rate,        "-i",    "file:" + pattern + "/%05d.png",
         "-c:v",      "libx264",      "-crf",      "19",    "-preset",
         "medium",    "-pix_fmt",     "yuv420p",   "-vf",   "pad=ceil(iw/2)*2:ceil(ih/2)*2",
         "-movflags", "+faststart",   "-f",        "mp4",   "file:" + part};

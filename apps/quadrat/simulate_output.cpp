@@ -41,7 +41,8 @@ const std::vector<std::string> statistics_names = {"time",
                                                    "pairs",
                                                    "contacts",
                                                    "max_speed",
-                                                   "iterations"};
+                                                   "iterations",
+                                                   "left"};
 const std::vector<std::string> times_names = {"search",    "density", "forces", "solve",
                                               "integrate", "collide", "cloth",  "pictures"};
 
@@ -305,7 +306,7 @@ void Output::add_statistics(std::uint64_t frame, const Statistics& s, const Phas
             {s.time, s.time_step, static_cast<double>(s.steps), static_cast<double>(s.particles), s.mass, s.kinetic,
              s.potential, s.internal, s.momentum[0], s.momentum[1], s.momentum[2], s.average_density_error,
              s.max_density_error, s.neighbors, static_cast<double>(s.pairs), static_cast<double>(s.contacts),
-             s.max_speed, static_cast<double>(s.iterations)},
+             s.max_speed, static_cast<double>(s.iterations), static_cast<double>(s.left)},
             {spent.search, spent.density, spent.forces, spent.solve, spent.integrate, spent.collide, spent.cloth,
              seconds_of_pictures}};
     append(path("statistics.csv"), csv_line(frame, row.values));

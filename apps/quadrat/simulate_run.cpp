@@ -264,6 +264,7 @@ class Run {
                        {"computed in", rounded(computed, "%.1f s")},
                        {"pictures in", rounded(pictures, "%.1f s")},
                        {"threads", std::to_string(executor_->threads())}};
+        if (s.left > 0) facts.facts.push_back({"left by open sides", grouped(s.left)});
         facts.pictures = std::move(drawn);
         write_report(output_->path("report.html"), facts, rows);
         progress_.end();
@@ -273,6 +274,7 @@ class Run {
                                  {"time", s.time},
                                  {"steps", s.steps},
                                  {"particles", s.particles},
+                                 {"left", s.left},
                                  {"bodies", file_.scene.bodies.size()},
                                  {"average_density_error", s.average_density_error},
                                  {"mass", s.mass},
@@ -287,6 +289,7 @@ class Run {
         std::printf("%s: %s particles, %zu bodies, %s steps to %.3g s in %.1f s, pictures %.1f s\n",
                     file_.scene.name.c_str(), grouped(s.particles).c_str(), file_.scene.bodies.size(),
                     grouped(s.steps).c_str(), s.time, computed, pictures);
+        if (s.left > 0) std::printf("%s particles left by open sides\n", grouped(s.left).c_str());
         std::printf("%sopen %s\n", film.empty() ? "" : ("the film is " + film + "; ").c_str(),
                     output_->path("report.html").c_str());
     }

@@ -223,6 +223,8 @@ class Solids {
     [[nodiscard]] std::vector<Image> images(double margin) const;
     /// How far a point is from an image of a body: negative inside, at any depth; exact up to `reach`.
     [[nodiscard]] double distance(const Image& image, const Vector& x, double reach) const;
+    /// Whether the way from a to b, both outside, leads through an image of a body.
+    [[nodiscard]] bool between(const Image& image, const Vector& a, const Vector& b) const;
     [[nodiscard]] Vector velocity_at(std::uint32_t body, const Vector& point) const;
 
     template <class Fn>
@@ -260,6 +262,7 @@ class Solids {
     void check(double dt, double time) const;
     void separate(std::span<const Ground> walls);
     [[nodiscard]] double fastest() const;
+    void stop_far_away(BodyPose& pose) const;
 
     int dimension_ = 3;
     double spacing_ = 0, far_ = 0, reach_ = 0;

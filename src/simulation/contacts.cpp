@@ -345,6 +345,13 @@ double Solids::fastest() const {
     return most;
 }
 
+// What moves whatever it meets does so for ever; beyond all that is there to meet it stays.
+void Solids::stop_far_away(BodyPose& p) const {
+    for (int k = 0; k < 3; ++k)
+        if (std::abs(p.position[k]) > 0.1 * far_ && p.position[k] * p.velocity[k] > 0)
+            p.velocity = p.angular_velocity = {};
+}
+
 std::uint64_t Solids::move(double dt, double time, std::span<const Ground> walls) {
     if (bodies_.empty()) return 0;
     check(dt, time);
@@ -361,6 +368,7 @@ std::uint64_t Solids::move(double dt, double time, std::span<const Ground> walls
         const Body& b = bodies_[i];
         BodyPose& p = poses[i];
         if (b.motion == BodyMotion::fixed) continue;
+        if (b.motion == BodyMotion::moving) stop_far_away(p);
         const Vector centre = b.world_centre(p) + dt * vector(p.velocity);
         rotate(i, dt);
         p.position = plain(centre - turn(p) * b.centre);

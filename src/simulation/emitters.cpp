@@ -60,10 +60,13 @@ double next_layer(const State& s, std::size_t i) {
     return empty ? std::numeric_limits<double>::infinity() : due;
 }
 
-// Whether a new particle would be inside a body, or nearer to it than fluid that starts beside it.
-bool blocked(const State& s, std::span<const Image> images, const Vec3d& x) {
-    return std::any_of(images.begin(), images.end(),
-                       [&](const Image& m) { return s.solids.distance(m, vector(x), s.spacing) < 0.5 * s.spacing; });
+// Whether a new particle would be inside a body, nearer to it than fluid that starts beside it, or behind it as seen
+// from the emitter.
+bool blocked(const State& s, std::span<const Image> images, const Vec3d& from, const Vec3d& x) {
+    return std::any_of(images.begin(), images.end(), [&](const Image& m) {
+        return s.solids.distance(m, vector(x), s.spacing) < 0.5 * s.spacing ||
+               s.solids.between(m, vector(from), vector(x));
+    });
 }
 
 // Nothing comes out inside a body that is there when the emitter starts.
@@ -149,8 +152,9 @@ void emit(State& s, double time) {
                     around.push_back(p);
             for (const Vec3d& offset : state.disc) {
                 const Vec3d x = {{centre[0] + offset[0], centre[1] + offset[1], centre[2] + offset[2]}};
+                const Vec3d& p = e.position;
+                if (blocked(s, images, {{p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]}}, x)) continue;
                 const Place place = look_at(s, single(x), phase, around);
-                if (blocked(s, images, x)) continue;
                 if (place.density <= fullest) {
                     add_particle(s, x, v, e.phase, s.phases[e.phase].support);
                     ++state.particles;

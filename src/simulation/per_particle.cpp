@@ -24,7 +24,10 @@ double frame_of(const State& s, double end) {
     double longest = 0;
     for (const PhaseData& f : s.phases)
         longest = std::max(longest, s.courant * 0.5 * std::max(s.reach(), double{f.support}) / double{f.sound_speed});
-    return s.p.size() == 0 ? rest : rest / std::max(1.0, std::ceil(rest / (longest_frame * longest)));
+    if (s.p.size() == 0) return rest;
+    longest *= longest_frame;
+    for (const Emitter& e : s.scene.emitters) longest = std::min(longest, s.spacing / e.speed);  // layer by layer
+    return rest / std::max(1.0, std::ceil(rest / longest));
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ namespace {
 constexpr std::uint64_t sort_every = 32;
 
 void step(State& s, double end) {
-    if (s.steps % sort_every == 0) {
+    // A frame of steps of their own is many steps, and may step over the multiples for ever.
+    if (s.scene.stepping.kind == StepKind::per_particle || s.steps % sort_every == 0) {
         const Timer timer(s.seconds.integrate);
         take_out_gone(s);
         sort_particles(s);
@@ -165,6 +166,7 @@ Statistics Simulation::statistics() const {
     out.pairs = s.pairs;
     out.neighbors = static_cast<double>(s.pairs) / n;
     out.contacts = s.contacts;
+    out.left = s.next_id - s.p.size();
     out.iterations = s.iterations;
     out.seconds = s.seconds;
     return out;

@@ -143,6 +143,13 @@ double Solids::distance(const Image& image, const Vector& x, double reach) const
     return bodies_[image.body].shape.deep_distance(in_frame(poses[image.body], x - image.shift), reach).value;
 }
 
+bool Solids::between(const Image& image, const Vector& a, const Vector& b) const {
+    const BodyPose& pose = poses[image.body];
+    return bodies_[image.body]
+        .shape.entry(in_frame(pose, a - image.shift), in_frame(pose, b - image.shift))
+        .has_value();
+}
+
 // Brings the centre of a body back into the domain along periodic axes.
 void Solids::wrap(std::size_t i) {
     if (period_.isZero() || bodies_[i].shape.kind() == BodyShape::plane) return;

@@ -2,6 +2,7 @@
 // says what was expected and what was found.
 #include <quadrat/error.hpp>
 
+#include "simulation/leaving.hpp"
 #include "simulation/state.hpp"
 
 #include <algorithm>
@@ -376,6 +377,7 @@ void check_place(const State& s, const Vec3d& x, const std::string& path) {
         if (s.period[static_cast<std::size_t>(k)] > 0 &&
             !(x[k] >= box.lo[k] - rounding_of_ends && x[k] <= box.hi[k] + rounding_of_ends))
             beyond = "the end of a periodic axis";
+    if (Leaving(s.scene).gone(x, Vec3d{})) beyond = "an open side by more than four of its longest edges";
     if (!beyond.empty())
         fail(path, "expected a place inside the domain, found " + text(x[0]) + ", " + text(x[1]) +
                        (s.dimension == 3 ? ", " + text(x[2]) : "") + " beyond " + beyond);

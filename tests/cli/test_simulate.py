@@ -295,6 +295,7 @@ class Simulate(CommandLine):
                 ({"domain": {"lo": [0, 0, 0], "hi": [0.4, 0.2, 0.4], "planes": [{"normal": [-1, 0, 0], "offset": -0.31}]}, "bodies": [dict(ball, motion="dynamic")]},
                  "/bodies/0/position: expected a body inside the domain, found one that reaches 0.01 m beyond /domain/planes/0"),
                 ({"bodies": [ball], "emitters": [{"position": [0.31, 0.1, 0.1], "radius": 0.02, "speed": 1}]}, "/emitters/0/position: overlaps /bodies/0"),
+                ({"dimension": 2, "domain": {"lo": [0, 0], "hi": [1, 1], "open": ["+z"]}, "blocks": [{"lo": [0, 0], "hi": [0.5, 0.5]}]}, "/domain/open/0: expected a side along x or y"),
                 ({"stepping": {"fixed": 0.001}}, "/stepping/fixed: needs the kind fixed"),
                 ({"solver": "incompressible", "support": 0.02}, "/support: expected a support of 1.2 to 8 times"),
                 ({"domain": {"lo": [0, 0, 0], "hi": [0.4, 0.2, 0.3], "periodic": [True, False, False], "open": ["+x"]}}, "/domain/open: expected a side that is not periodic, found +x"),
@@ -344,6 +345,7 @@ class Simulate(CommandLine):
             self.skipTest("no ffmpeg")
         self.scene(water(end_time=0.12))
         self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--frames", 6)
+        self.assertTrue(self.json("simulate", "scene.json", "-o", "50 %d", "--frames", 1)["film"].endswith("film.mp4"))
         result = self.json("simulate", "scene.json", "-o", "out", "--resume", "--frames", 8)
         self.assertTrue(result["film"].endswith("film.mp4"))
         self.assertTrue(os.path.exists(self.path("out/film.mp4")))

@@ -49,10 +49,13 @@ TEST(Emitters, UnderWater) {
 
 // A plate that closes the box below the emitter, and a jet that would be through it within a frame.
 TEST(Emitters, NothingComesOutBehindAPlate) {
-    for (const StepKind steps : {StepKind::courant, StepKind::per_particle}) {
+    for (const StepKind steps : {StepKind::courant, StepKind::per_particle, StepKind::fixed}) {
         Scene scene;
         scene.spacing = 0.02;
         scene.stepping.kind = steps;
+        scene.stepping.fixed = 0.02;  // six layers
+        if (steps == StepKind::fixed) scene.solver = SolverKind::incompressible;
+        scene.phases[0].sound_speed = steps == StepKind::per_particle ? 2 : 0;
         scene.frame_interval = 0.05;
         scene.domain.box = {{{0, 0, 0}}, {{0.2, 0.2, 0.4}}};
         scene.emitters.push_back({.position = {{0.1, 0.1, 0.35}}, .radius = 0.05, .speed = 3});

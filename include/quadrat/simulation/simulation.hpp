@@ -57,6 +57,7 @@ struct Statistics {
     std::uint64_t contacts = 0;    ///< of particles with surfaces and of bodies with each other
     double max_speed = 0;          ///< m / s
     std::uint32_t iterations = 0;  ///< of the incompressible solver
+    std::uint64_t left = 0;        ///< particles that left by an open side and were taken out, since the start
     PhaseSeconds seconds = {};
 };
 
