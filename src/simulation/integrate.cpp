@@ -16,6 +16,9 @@
 namespace quadrat::simulation {
 namespace {
 
+// In spacings. On the wall itself a particle would pass beside a body that ends there.
+constexpr float off_the_wall = 1e-4f;
+
 // Inelastic response with wet friction: a particle behind a wall is put back onto it and loses its speed into it; one
 // that is nearer than half a spacing slows down along it. Returns whether it was behind.
 bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
@@ -28,7 +31,7 @@ bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
     for (int k = 0; k < 3; ++k) {
         const float n = w.normal[static_cast<std::size_t>(k)];
         v[k] = keep * (v[k] - into * n) + out * n;
-        if (behind) x[k] -= (into < 0 ? 1 + w.restitution : 1) * d * n;
+        if (behind) x[k] -= ((into < 0 ? 1 + w.restitution : 1) * d - off_the_wall * spacing) * n;
     }
     return behind;
 }

@@ -67,6 +67,22 @@ TEST(Emitters, NothingComesOutBehindAPlate) {
     }
 }
 
+// A plate whose ends lie on the walls: nothing slides along a wall past it.
+TEST(Emitters, NothingPassesBetweenAPlateAndTheWall) {
+    Scene scene;
+    scene.dimension = 2;
+    scene.spacing = 0.02;
+    scene.gravity = {};
+    scene.domain.box = {{{0, 0, 0}}, {{0.6, 0.4, 1}}};
+    scene.phases[0].sound_speed = 2;
+    scene.emitters.push_back({.position = {{0.1, 0.2, 0}}, .direction = {{1, 0, 0}}, .radius = 0.06, .speed = 5});
+    scene.bodies.push_back({.shape = BodyShape::box, .size = {{0.01, 0.4, 1}}, .position = {{0.16, 0.2, 0}}});
+    Simulation s(scene);
+    s.advance_to(0.2);
+    EXPECT_GT(s.positions().size(), 100u);
+    for (const Vec3f& x : s.positions()) ASSERT_LT(x[0], 0.16f) << x[1];
+}
+
 // What an emitter would send out inside a body that has come there stays out.
 TEST(Emitters, ABodyThatPassesKeepsThemShut) {
     for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
