@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>

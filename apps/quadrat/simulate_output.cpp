@@ -48,7 +48,7 @@ const std::vector<std::string> times_names = {"search",    "density", "forces", 
 
 namespace {
 
-constexpr char magic[8] = {'q', 's', 'i', 'm', 'r', 'u', 'n', '3'};
+constexpr char magic[8] = {'q', 's', 'i', 'm', 'r', 'u', 'n', '4'};
 
 std::string digits(std::uint64_t n) {
     const std::string text = std::to_string(n);
@@ -333,7 +333,7 @@ Checkpoint read_checkpoint(const std::string& folder) {
     const auto bytes = file.bytes();
     constexpr std::size_t head = sizeof magic + 32;
     const std::string_view text = io::as_text(bytes);
-    if (text.starts_with("qsimrun1") || text.starts_with("qsimrun2"))
+    if (text.starts_with("qsimrun1") || text.starts_with("qsimrun2") || text.starts_with("qsimrun3"))
         throw Error(ErrorKind::bad_format, "a checkpoint of an older version of quadrat: run the scene again",
                     {.file = name, .byte = 0});
     if (text.size() < head || std::memcmp(text.data(), magic, sizeof magic) != 0)

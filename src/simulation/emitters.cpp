@@ -1,6 +1,7 @@
 // Emitters: discs of particles, one layer after the other. Under water there is no room for them: a particle put where
 // others are is pressed out again at many times the jet's speed. So a place that is taken gives its speed to the
-// particle that is there, as a pump would, and sends out a new one only where the density allows it.
+// particle that is there, as a pump would, and sends out a new one only where the density allows it. Nothing comes out
+// in or behind a body.
 #include <quadrat/error.hpp>
 
 #include "simulation/state.hpp"

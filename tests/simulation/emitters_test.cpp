@@ -67,15 +67,22 @@ TEST(Emitters, NothingComesOutBehindAPlate) {
     }
 }
 
+// A closed box in the plane with one emitter.
+Scene flat_box(const Emitter& emitter, double apart, double gravity) {
+    Scene s;
+    s.dimension = 2;
+    s.spacing = apart;
+    s.gravity = {{0, -gravity, 0}};
+    s.domain.box = {{{0, 0, 0}}, {{0.6, 0.4, 1}}};
+    s.emitters = {emitter};
+    return s;
+}
+
 // A plate whose ends lie on the walls: nothing slides along a wall past it.
 TEST(Emitters, NothingPassesBetweenAPlateAndTheWall) {
-    Scene scene;
-    scene.dimension = 2;
-    scene.spacing = 0.02;
-    scene.gravity = {};
-    scene.domain.box = {{{0, 0, 0}}, {{0.6, 0.4, 1}}};
+    Scene scene =
+        flat_box({.position = {{0.1, 0.2, 0}}, .direction = {{1, 0, 0}}, .radius = 0.06, .speed = 5}, 0.02, 0);
     scene.phases[0].sound_speed = 2;
-    scene.emitters.push_back({.position = {{0.1, 0.2, 0}}, .direction = {{1, 0, 0}}, .radius = 0.06, .speed = 5});
     scene.bodies.push_back({.shape = BodyShape::box, .size = {{0.01, 0.4, 1}}, .position = {{0.16, 0.2, 0}}});
     Simulation s(scene);
     s.advance_to(0.2);
@@ -86,13 +93,9 @@ TEST(Emitters, NothingPassesBetweenAPlateAndTheWall) {
 // What an emitter would send out inside a body that has come there stays out.
 TEST(Emitters, ABodyThatPassesKeepsThemShut) {
     for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
-        Scene scene;
-        scene.dimension = 2;
+        Scene scene =
+            flat_box({.position = {{0.3, 0.3, 0}}, .direction = {{0, -1, 0}}, .radius = 0.03, .speed = 1}, 0.01, 9.81);
         scene.solver = solver;
-        scene.spacing = 0.01;
-        scene.gravity = {{0, -9.81, 0}};
-        scene.domain.box = {{{0, 0, 0}}, {{0.6, 0.4, 1}}};
-        scene.emitters.push_back({.position = {{0.3, 0.3, 0}}, .direction = {{0, -1, 0}}, .radius = 0.03, .speed = 1});
         scene.bodies.push_back({.shape = BodyShape::box,
                                 .motion = BodyMotion::moving,
                                 .size = {{0.1, 0.1, 1}},

@@ -3,6 +3,8 @@
 
 #include <quadrat/simulation.hpp>
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -18,6 +20,21 @@ inline Scene small_dam(int dimension, double spacing) {
     s.gravity = {{0, -9.81, 0}};
     s.blocks.push_back({.box = {{{0, 0, 0}}, {{0.16, 0.2, 0.12}}}});
     return s;
+}
+
+/// Velocities in the plane that change nothing but the shape, and its place.
+inline Vec3d stretch_and_turn(const Vec3d& x) {
+    return {{1 + 3 * x[0] - 5 * x[1], 5 * x[0] - 3 * x[1], 0}};
+}
+
+/// For scenes in 2D without walls.
+inline void expect_momentum_stays(const Scene& scene) {
+    Simulation s(scene);
+    const Statistics before = s.statistics();
+    s.advance_to(0.1);
+    const Statistics after = s.statistics();
+    for (int k = 0; k < 2; ++k)
+        EXPECT_NEAR(after.momentum[k], before.momentum[k], 1e-5 * before.mass * before.max_speed);
 }
 
 /// A ball or disc of fluid in empty space, without gravity.
