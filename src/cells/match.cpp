@@ -6,7 +6,6 @@
 #include "cells/match.hpp"
 
 #include <cstring>
-#include <limits>
 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::cells::HWY_NAMESPACE {
@@ -26,15 +25,15 @@ HWY_INLINE std::size_t StorePositions(D d, M mask, std::size_t j, std::uint32_t*
 }
 
 template <int D, class T>
-HWY_INLINE std::size_t MatchBox(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
-                                const T* query, std::uint32_t* out) {
+std::size_t MatchBox(const T* columns, std::size_t stride, std::size_t begin, std::size_t end, const Box<D, T>& query,
+                     std::uint32_t* out) {
     if (begin >= end) return 0;  // nothing may be at `columns`
     const hn::ScalableTag<T> d;
     using V = hn::Vec<decltype(d)>;
     // Named by axis: arrays of sizeless vectors are not portable.
-    const V lo0 = hn::Set(d, query[0]), hi0 = hn::Set(d, query[D]);
-    const V lo1 = hn::Set(d, query[1]), hi1 = hn::Set(d, query[D + 1]);
-    const V lo2 = hn::Set(d, query[D - 1]), hi2 = hn::Set(d, query[2 * D - 1]);
+    const V lo0 = hn::Set(d, query.lo[0]), hi0 = hn::Set(d, query.hi[0]);
+    const V lo1 = hn::Set(d, query.lo[1]), hi1 = hn::Set(d, query.hi[1]);
+    const V lo2 = hn::Set(d, query.lo[D - 1]), hi2 = hn::Set(d, query.hi[D - 1]);
     const T* last = columns + (D - 1) * stride;
     std::size_t count = 0;
     for (std::size_t j = begin; j < end; j += hn::Lanes(d)) {
@@ -53,7 +52,7 @@ HWY_INLINE std::size_t MatchBox(const T* columns, std::size_t stride, std::size_
 
 template <int D, class T, bool scaled>
 HWY_INLINE std::size_t MatchPoint(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
-                                  const T* query, const NearTest<T>& near, std::uint32_t* out) {
+                                  const Vec<D, T>& query, const NearTest<T>& near, std::uint32_t* out) {
     if (begin >= end) return 0;
     const hn::ScalableTag<T> d;
     using V = hn::Vec<decltype(d)>;
@@ -76,21 +75,18 @@ HWY_INLINE std::size_t MatchPoint(const T* columns, std::size_t stride, std::siz
     return count;
 }
 
-#define QUADRAT_DEFINE(D, T)                                                                          \
-    std::size_t MatchBox##D##T(const T* c, std::size_t s, std::size_t b, std::size_t e, const T* q,   \
-                               std::uint32_t* o) {                                                    \
-        return MatchBox<D, T>(c, s, b, e, q, o);                                                      \
-    }                                                                                                 \
-    std::size_t MatchPoint##D##T(const T* c, std::size_t s, std::size_t b, std::size_t e, const T* q, \
-                                 const NearTest<T>& n, std::uint32_t* o) {                            \
-        return n.scaled() ? MatchPoint<D, T, true>(c, s, b, e, q, n, o)                               \
-                          : MatchPoint<D, T, false>(c, s, b, e, q, n, o);                             \
-    }
-QUADRAT_DEFINE(2, float)
-QUADRAT_DEFINE(2, double)
-QUADRAT_DEFINE(3, float)
-QUADRAT_DEFINE(3, double)
-#undef QUADRAT_DEFINE
+template <int D, class T>
+std::size_t MatchAnyPoint(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
+                          const Vec<D, T>& query, const NearTest<T>& near, std::uint32_t* out) {
+    return near.scaled() ? MatchPoint<D, T, true>(columns, stride, begin, end, query, near, out)
+                         : MatchPoint<D, T, false>(columns, stride, begin, end, query, near, out);
+}
+
+const base::PerKind<MatchKernel>& MatchKernels() {
+    static constexpr auto table = base::PerKind<MatchKernel>::from(
+        []<int D, class T>() { return MatchKernel<D, T>{MatchBox<D, T>, MatchAnyPoint<D, T>}; });
+    return table;
+}
 
 }  // namespace quadrat::cells::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -98,52 +94,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace quadrat::cells {
 
-namespace {
+HWY_EXPORT(MatchKernels);
 
-template <int columns_per, class T, class Item>
-void fill_columns(std::span<const Item> items, std::vector<T>& columns) {
-    static_assert(sizeof(Item) == columns_per * sizeof(T));
-    const std::size_t stride = column_stride(items.size());
-    columns.resize(columns_per * stride);
-    const T* from = items.empty() ? nullptr : reinterpret_cast<const T*>(items.data());
-    for (std::size_t i = 0; i < items.size(); ++i)
-        for (std::size_t c = 0; c < columns_per; ++c) columns[c * stride + i] = from[i * columns_per + c];
-    for (std::size_t c = 0; c < columns_per; ++c)
-        for (std::size_t i = items.size(); i < stride; ++i)
-            columns[c * stride + i] = std::numeric_limits<T>::quiet_NaN();
+const base::PerKind<MatchKernel>& match_kernels() {
+    return HWY_DYNAMIC_DISPATCH(MatchKernels)();
 }
-
-}  // namespace
-
-template <int D, class T>
-void to_columns(std::span<const Box<D, T>> boxes, std::vector<T>& columns) {
-    fill_columns<2 * D, T>(boxes, columns);
-}
-template <int D, class T>
-void to_columns(std::span<const Vec<D, T>> points, std::vector<T>& columns) {
-    fill_columns<D, T>(points, columns);
-}
-
-#define QUADRAT_DEFINE(D, T)                                                                            \
-    HWY_EXPORT(MatchBox##D##T);                                                                         \
-    HWY_EXPORT(MatchPoint##D##T);                                                                       \
-    template <>                                                                                         \
-    std::size_t match_box(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,     \
-                          const Box<D, T>& query, std::uint32_t* out) {                                 \
-        return HWY_DYNAMIC_DISPATCH(MatchBox##D##T)(columns, stride, begin, end, query.lo.v, out);      \
-    }                                                                                                   \
-    template <>                                                                                         \
-    std::size_t match_point(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,   \
-                            const Vec<D, T>& query, const NearTest<T>& near, std::uint32_t* out) {      \
-        return HWY_DYNAMIC_DISPATCH(MatchPoint##D##T)(columns, stride, begin, end, query.v, near, out); \
-    }                                                                                                   \
-    template void to_columns(std::span<const Box<D, T>>, std::vector<T>&);                              \
-    template void to_columns(std::span<const Vec<D, T>>, std::vector<T>&);
-QUADRAT_DEFINE(2, float)
-QUADRAT_DEFINE(2, double)
-QUADRAT_DEFINE(3, float)
-QUADRAT_DEFINE(3, double)
-#undef QUADRAT_DEFINE
 
 }  // namespace quadrat::cells
 #endif
