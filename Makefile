@@ -1,6 +1,6 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
-.PHONY: help demo validate test test-asan test-tsan build bench peers format clean packages packages-peers \
+.PHONY: help demo validate test test-asan test-tsan test-mpi build bench peers format clean packages packages-peers \
         paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable
 
 SHELL := /bin/bash
@@ -14,6 +14,7 @@ help:
 	@echo "make build     the command line at $(BUILD)/quadrat"
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
 	@echo "make validate  the simulator against measurements, with a plot"
+	@echo "make test-mpi  what runs on several ranks (quadrat-mpi)"
 	@echo "make test-asan, make test-tsan, make fuzz, make portable, make format, make clean"
 
 packages:
@@ -36,11 +37,18 @@ demo: build
 
 test: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
-	@mkdir -p $(BUILD)/Testing/Temporary && set -o pipefail && cd $(BUILD) && $(CTEST) | tee Testing/Temporary/summary.log
+	@mkdir -p $(BUILD)/Testing/Temporary && set -o pipefail && cd $(BUILD) && $(CTEST) -LE '^mpi$$' | tee Testing/Temporary/summary.log
 
 test-asan test-tsan: test-%: packages build/%/build.ninja
 	@cmake --build build/$* --target quadrat_sanitized_tests
 	@cd build/$* && $(CTEST) -L '^($(SANITIZED))$$'
+
+# On 1, 2, 3 and 7 ranks. MPI has a list of packages of its own: the rest of the project needs none of them.
+test-mpi: packages
+	@cmake/install-packages.sh src/distributed/packages.txt
+	@cmake --preset release -DQUADRAT_WITH_MPI=ON >/dev/null
+	@cmake --build $(BUILD) --target quadrat_mpi_tests
+	@cd $(BUILD) && ctest --output-on-failure -L '^mpi$$'
 
 bench: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target all bench/all
