@@ -1,6 +1,5 @@
 """What one failing rank does: the expected exit status, one line, no file left behind, and nobody waits for ever."""
 import os
-import resource
 import unittest
 
 import numpy as np
@@ -18,7 +17,7 @@ class Failures(OnRanks):
             self.ends(self.on_ranks(ranks, FAIL, "throw"), 1, "does not converge", f"(on rank {ranks - 1})")
 
     def test_a_bad_value_in_one_rank(self):
-        self.ends(self.on_ranks(3, FAIL, "value"), 1, "row 5", "(on rank 2)")
+        self.ends(self.on_ranks(3, FAIL, "value"), 1, "index 5, column 4", "(on rank 2)")
 
     def test_memory_ends_on_one_rank(self):
         self.ends(self.on_ranks(3, FAIL, "memory"), 1, "not enough memory", "(on rank 2)")
@@ -54,12 +53,6 @@ class Failures(OnRanks):
     def test_a_full_disk(self):
         self.save("b.npy", self.boxes())
         self.ends(self.mpi(3, "pairs", "b.npy", "--out", "/dev/full"), 1, "/dev/full", "No space left")
-        # A file that may not grow beyond 32 KiB, as a full disk would have it.
-        limited = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (32768, 32768))
-        environment = {"OMPI_MCA_btl": "self,tcp"}  # shared memory is files, too
-        os.environ.update(environment)
-        self.ends(self.mpi(1, "pairs", "b.npy", "--out", "p.npy", preexec_fn=limited), 1, "p.npy", "File too large")
-        self.assertEqual(self.files(), {"b.npy"})
         self.ends(self.mpi(3, "pairs", "b.npy", "--out", "nowhere/p.npy"), 1, "nowhere/p.npy")
 
     def test_wrong_usage(self):
