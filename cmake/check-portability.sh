@@ -14,8 +14,8 @@ flags=(-std=c++20 -fsyntax-only -ffp-contract=off -Wall -Wextra -Iinclude -Isrc 
 check() {  # NAME COMPILER...
   local name=$1 count failed
   shift
-  count=$(ls src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation}/*.cpp | wc -l)
-  failed=$(printf '%s\n' src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation}/*.cpp |
+  count=$(find src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation} -name "*.cpp" | wc -l)
+  failed=$(find src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation} -name "*.cpp" |
     xargs -P "$(nproc)" -I{} sh -c 'file=$0; "$@" "$file" || echo "$file"' {} "$@" "${flags[@]}")
   [ -z "$failed" ] || printf "$name: %s does not compile\n" $failed
   echo "$name: $count files, $(echo -n "$failed" | grep -c .) failed"
