@@ -1,6 +1,6 @@
 # How a module becomes a target. Each module of the library is one object library that links only what is below it; `quadrat`
-# is made of their objects. io and render are static libraries beside it, for the command line and the tests; they are not
-# installed.
+# is made of their objects. io, render and scene_io are static libraries beside it, for the command line and the tests; they are
+# not installed.
 find_package(Threads REQUIRED)
 find_package(hwy REQUIRED CONFIG)
 find_package(Eigen3 3.4 REQUIRED CONFIG)

@@ -98,7 +98,7 @@ TEST(Fluid, ACheckpointThatIsNotOneIsRefused) {
     EXPECT_EQ(Simulation::load(bytes).time(), s.time());
     bytes[13] = std::byte{'1'};  // "quadrat-run-01"
     EXPECT_EQ(test::thrown_by([&] { (void)Simulation::load(bytes); }).message(),
-              "a checkpoint of an older version: run the scene again");
+              "not a checkpoint of this version: run the scene again");
 }
 
 TEST(Fluid, TheStartIsMeasured) {

@@ -1,0 +1,183 @@
+// What a scene must be before anything is computed. Each error names its place by a path such as "/bodies/2/radius" and
+// says what was expected and what was found. First each field by itself, as its row in the table says
+// (scene_fields.hpp); then, below, what must agree with something else.
+#include <quadrat/error.hpp>
+
+#include "base/assert.hpp"
+#include "simulation/scene/check_fields.hpp"
+#include "simulation/scene/complain.hpp"
+#include "simulation/scene/scene_fields.hpp"
+#include "simulation/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+namespace quadrat::simulation {
+namespace {
+
+constexpr double most_samples = 1e8;  // of a body: more is a mistake in the units
+
+void check_mesh(const std::string& path, const std::vector<Triangle>& triangles, std::size_t vertices) {
+    if (triangles.empty()) fail(path + "/triangles", "expected at least one triangle, found none");
+    for (std::size_t t = 0; t < triangles.size(); ++t)
+        for (const std::uint32_t v : {triangles[t].a, triangles[t].b, triangles[t].c})
+            if (v >= vertices)
+                fail(path + "/triangles/" + std::to_string(t),
+                     "expected vertices below " + std::to_string(vertices) + ", found " + std::to_string(v));
+}
+
+// A step that must be given.
+void check_step(const std::string& path, double step, const Scene& s) {
+    if (!(step > 0)) fail(path, "expected a positive number, found " + text(step));
+    if (s.end_time / step > most_steps)
+        fail(path, "expected at least " + text(s.end_time / most_steps) + " (a billion steps until end_time), found " +
+                       text(step));
+}
+
+void check_box(const std::string& path, const Box3d& box, int dimension) {
+    for (int k = 0; k < dimension; ++k)
+        if (!(box.lo[k] < box.hi[k]))
+            fail(path + "/hi/" + std::to_string(k), "expected more than lo, found " + text(box.hi[k]));
+}
+
+// In terms of the distance of particles. Below one a particle has no neighbour, and what cannot be compressed needs
+// some that push; 8 is more than 2000 neighbours, and what the kernels are used with here is 2 to 5 (docs/scenes.md).
+constexpr double most_support = 8;
+double least_support(const Scene& s) {
+    return s.solver == SolverKind::incompressible ? 1.2 : 1;
+}
+void support_range(const Scene& s, const std::string& path, double support, double apart) {
+    const double rounding = 1e-9 * apart, least = least_support(s);
+    if (!(support >= least * apart - rounding && support <= most_support * apart + rounding))
+        fail(path, "expected a support of " + text(least) + " to 8 times the distance of particles, " +
+                       text(least * apart) + " to " + text(most_support * apart) + ", found " + text(support));
+}
+
+// How far apart the particles of a phase are at rest.
+double distance_at_rest(const Scene& s, const Phase& p) {
+    return p.particle_mass > 0 ? std::pow(p.particle_mass / p.rest_density, 1.0 / s.dimension) : s.spacing;
+}
+
+void check_supports(const Scene& s) {
+    QUADRAT_ASSERT(s.spacing > 0);
+    const double common = s.support > 0 ? s.support : default_support(s);
+    if (s.support > 0) support_range(s, "/support", s.support, s.spacing);
+    for (std::size_t i = 0; i < s.phases.size(); ++i) {
+        const Phase& p = s.phases[i];
+        const double apart = distance_at_rest(s, p);
+        if (p.particle_mass > 0 && !(common >= least_support(s) * apart && common <= most_support * apart))
+            fail(at("phases", i, "particle_mass"), "expected a particle that the support of " + text(common) + " is " +
+                                                       text(least_support(s)) + " to 8 times as wide as, found one " +
+                                                       text(apart) + " wide");
+        if (p.support > 0) support_range(s, at("phases", i, "support"), p.support, std::min(apart, s.spacing));
+    }
+    for (std::size_t i = 0; i < s.particles.size(); ++i)
+        for (std::size_t k = 0; k < s.particles[i].supports.size(); ++k)
+            support_range(s, at("particles", i, "supports/") + std::to_string(k), s.particles[i].supports[k],
+                          std::min(distance_at_rest(s, s.phases[s.particles[i].phase]), s.spacing));
+}
+
+double surface(const RigidBody& b, int dimension) {
+    switch (b.shape) {
+        case BodyShape::sphere:
+            return dimension == 2 ? 2 * std::numbers::pi * b.radius : 4 * std::numbers::pi * b.radius * b.radius;
+        case BodyShape::box:
+            return dimension == 2 ? 2 * (b.size[0] + b.size[1])
+                                  : 2 * (b.size[0] * b.size[1] + b.size[1] * b.size[2] + b.size[2] * b.size[0]);
+        case BodyShape::plane:
+            return 0;  // as far as the domain goes
+        case BodyShape::mesh:
+            break;
+    }
+    double sum = 0;
+    for (const Triangle& t : b.triangles) {
+        Vec3d u, v;
+        for (int k = 0; k < 3; ++k) {
+            u[k] = b.vertices[t.b][k] - b.vertices[t.a][k];
+            v[k] = b.vertices[t.c][k] - b.vertices[t.a][k];
+        }
+        sum += 0.5 * std::hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]);
+    }
+    return sum;
+}
+
+void check_body(const Scene& s, std::size_t i) {
+    const RigidBody& b = s.bodies[i];
+    const std::string path = "/bodies/" + std::to_string(i);
+    if (b.shape == BodyShape::plane && b.motion == BodyMotion::dynamic)
+        fail(path + "/motion", "a plane cannot be dynamic");
+    if (b.shape == BodyShape::mesh) {
+        if (s.dimension == 2) fail(path + "/shape", "a mesh needs three dimensions");
+        check_mesh(path, b.triangles, b.vertices.size());
+        check_closed(b, path);
+    }
+    double norm = 0;
+    for (const double q : b.orientation) norm += q * q;
+    if (!(std::abs(norm - 1) < 1e-6)) fail(path + "/rotation", "expected a unit quaternion");
+    if (s.dimension == 2 && std::hypot(b.orientation[1], b.orientation[2]) > 1e-12)
+        fail(path + "/rotation", "expected a turn about z in two dimensions");
+    if (const double samples = surface(b, s.dimension) / std::pow(s.spacing, s.dimension - 1); samples > most_samples)
+        fail(path, "expected a smaller body or a larger spacing: its surface would need " + text(samples) + " samples");
+}
+
+void check_fluid(const Scene& s) {
+    for (std::size_t i = 0; i < s.blocks.size(); ++i)
+        check_box("/blocks/" + std::to_string(i), s.blocks[i].box, s.dimension);
+    for (std::size_t i = 0; i < s.particles.size(); ++i) {
+        const FluidParticles& f = s.particles[i];
+        if (!f.velocities.empty() && f.velocities.size() != f.positions.size())
+            fail(at("particles", i, "velocities"), "expected one per position");
+        if (!f.supports.empty() && f.supports.size() != f.positions.size())
+            fail(at("particles", i, "supports"), "expected one per position");
+    }
+    for (std::size_t i = 0; i < s.emitters.size(); ++i)
+        if (const Emitter& e = s.emitters[i]; !(e.end > e.start))
+            fail(at("emitters", i, "end"), "expected a time after start, found " + text(e.end));
+}
+
+void check_stepping(const Scene& s) {
+    if (s.stepping.kind == StepKind::fixed) check_step("/stepping/fixed", s.stepping.fixed, s);
+    if (s.stepping.largest != 0) check_step("/stepping/largest", s.stepping.largest, s);
+    if (s.solver == SolverKind::incompressible && s.stepping.kind == StepKind::per_particle)
+        fail("/stepping/kind", "the incompressible solver needs one step for all");
+}
+
+void check_domain(const Scene& s) {
+    check_box("/domain", s.domain.box, s.dimension);
+    for (std::size_t k = 0; k < 6; ++k)
+        if (s.domain.open[k] && s.domain.periodic[k / 2])
+            fail("/domain/open", std::string("expected a side that is not periodic, found ") + side_names[k]);
+    // A sheet would meet a body that comes back on the other side on all its way there.
+    const bool periodic = s.domain.periodic[0] || s.domain.periodic[1] || s.domain.periodic[2];
+    for (std::size_t i = 0; i < s.bodies.size() && periodic && !s.cloths.empty(); ++i)
+        if (s.bodies[i].motion != BodyMotion::fixed)
+            throw Error(ErrorKind::unsupported, "beside cloth a body that moves needs a domain without periodic axes",
+                        {.field = at("bodies", i, "motion")});
+}
+
+void check_cloth(const Scene& s, std::size_t i) {
+    const SceneCloth& c = s.cloths[i];
+    if (s.dimension == 2) fail("/cloths", "cloth needs three dimensions");
+    check_mesh("/cloths/" + std::to_string(i), c.triangles, c.positions.size());
+    check_step(at("cloths", i, "time_step"), c.options.time_step, s);
+    for (std::size_t k = 0; k < c.pins.size(); ++k)
+        if (c.pins[k] >= c.positions.size())
+            fail(at("cloths", i, "pins/") + std::to_string(k),
+                 "expected a vertex below " + std::to_string(c.positions.size()));
+}
+
+}  // namespace
+
+void validate(const Scene& s) {
+    check_fields(s, {.dimension = s.dimension, .phases = s.phases.size()}, Path());
+    check_stepping(s);
+    check_fluid(s);
+    check_supports(s);
+    for (std::size_t i = 0; i < s.bodies.size(); ++i) check_body(s, i);
+    check_domain(s);
+    for (std::size_t i = 0; i < s.cloths.size(); ++i) check_cloth(s, i);
+}
+
+}  // namespace quadrat::simulation
