@@ -9,6 +9,7 @@
 namespace quadrat::base {
 
 /// Byte k of entry `mask`: which 32-bit lane goes to place k when lanes of `width` words whose bit is set are packed.
+/// Mask 0b1010 with lanes of one word: lanes 1 and 3 go to places 0 and 1, entry 0x...0301.
 constexpr std::array<std::uint64_t, 256> packing_table(unsigned width) {
     std::array<std::uint64_t, 256> table{};
     for (unsigned mask = 0; mask < 256; ++mask) {
@@ -35,22 +36,49 @@ inline constexpr std::array<std::uint64_t, 256> packing[2] = {packing_table(1), 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::base::HWY_NAMESPACE {
 
-/// The lanes whose mask is set, packed to the front. With AVX2 g++ copies the table of Highway 1.0's own to the stack
-/// for every call, which makes it ten times slower; this one has its table in memory. Lanes of 32 or 64 bits.
-template <class DV, class V, class M>
-HWY_INLINE V compress(DV d, V v, M mask) {
-    namespace hn = hwy::HWY_NAMESPACE;
+/// Packs the lanes whose mask is set to the front, of one vector after the other with the same mask. With AVX2 g++
+/// copies the table of Highway 1.0's own Compress to the stack for every call, which makes it ten times slower; this
+/// one has its table in memory. Lanes of 32 or 64 bits; D is the tag of the mask.
+template <class D>
+class Packer {
+    using Mask = hwy::HWY_NAMESPACE::Mask<D>;
+
+  public:
 #if HWY_TARGET == HWY_AVX2
-    const hn::ScalableTag<std::uint32_t> d32;
-    const hn::Rebind<std::uint8_t, decltype(d32)> d8;
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(
-        &packing[sizeof(hn::TFromD<DV>) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
-    const auto from = hn::IndicesFromVec(d32, hn::PromoteTo(d32, hn::LoadU(d8, bytes)));
-    return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(d32, v), from));
+    HWY_INLINE explicit Packer(Mask mask) {
+        namespace hn = hwy::HWY_NAMESPACE;
+        const hn::Rebind<std::uint8_t, decltype(d32)> d8;
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(
+            &packing[sizeof(hn::TFromD<D>) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
+        from_ = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
+    }
+    /// The packed lanes of v; those behind them are indeterminate. Lanes of DV are as wide as those of the mask.
+    template <class DV, class V>
+    HWY_INLINE V operator()(DV d, V v) const {
+        namespace hn = hwy::HWY_NAMESPACE;
+        return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(d32, v), hn::IndicesFromVec(d32, from_)));
+    }
+
+  private:
+    static constexpr hwy::HWY_NAMESPACE::ScalableTag<std::uint32_t> d32{};
+    hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<std::uint32_t>> from_;
 #else
-    (void)d;
-    return hn::Compress(v, mask);
+    HWY_INLINE explicit Packer(Mask mask) : mask_(mask) {}
+    template <class DV, class V>
+    HWY_INLINE V operator()(DV d, V v) const {
+        namespace hn = hwy::HWY_NAMESPACE;
+        return hn::Compress(v, hn::RebindMask(d, mask_));
+    }
+
+  private:
+    Mask mask_;
 #endif
+};
+
+/// The same for a single vector.
+template <class D, class V, class M>
+HWY_INLINE V compress(D d, V v, M mask) {
+    return Packer<D>(mask)(d, v);
 }
 
 }  // namespace quadrat::base::HWY_NAMESPACE

@@ -1,5 +1,7 @@
 #include <quadrat/executor.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -52,6 +54,7 @@ void SerialExecutor::run(std::size_t count, void (*task)(void*, std::size_t), vo
 }
 
 struct ThreadExecutor::State {
+    const pid_t process = getpid();
     std::mutex run_mutex;  // one run at a time
     std::mutex mutex;      // guards what follows
     std::condition_variable work_ready;
@@ -86,6 +89,15 @@ struct ThreadExecutor::State {
         }
     }
 
+    void start(unsigned threads) {
+        try {
+            for (unsigned t = 1; t < threads; ++t) workers.emplace_back([this] { work(); });
+        } catch (...) {  // the system gives no more threads
+            end();
+            throw;
+        }
+    }
+
     void end() {
         {
             const std::lock_guard lock(mutex);
@@ -97,17 +109,14 @@ struct ThreadExecutor::State {
 };
 
 ThreadExecutor::ThreadExecutor(unsigned threads) : state_(std::make_unique<State>()) {
-    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-    try {
-        for (unsigned t = 1; t < threads; ++t) state_->workers.emplace_back([s = state_.get()] { s->work(); });
-    } catch (...) {  // the system gives no more threads
-        state_->end();
-        throw;
-    }
+    state_->start(threads ? threads : std::max(1u, std::thread::hardware_concurrency()));
 }
 
 ThreadExecutor::~ThreadExecutor() {
-    state_->end();
+    if (state_->process == getpid())
+        state_->end();
+    else
+        static_cast<void>(state_.release());  // its threads stayed in the parent
 }
 
 unsigned ThreadExecutor::threads() const noexcept {
@@ -118,6 +127,14 @@ void ThreadExecutor::run(std::size_t count, void (*task)(void*, std::size_t), vo
     if (inside_task || state_->workers.empty()) {
         for (std::size_t k = 0; k < count; ++k) task(context, k);
         return;
+    }
+    if (state_->process != getpid()) {
+        // A forked child has this thread only: the workers, and whoever held a lock, stayed in the parent. What they
+        // left cannot be joined or freed; new ones are started.
+        const unsigned before = threads();
+        static_cast<void>(state_.release());
+        state_ = std::make_unique<State>();
+        state_->start(before);
     }
     State& s = *state_;
     const std::lock_guard only_one(s.run_mutex);

@@ -6,6 +6,7 @@
 #include <quadrat/executor.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <limits>
@@ -19,8 +20,9 @@ namespace quadrat::base {
     return executor ? std::max(1u, executor->threads()) : 1u;
 }
 
-/// Calls task(k) for k in [0, count). If tasks throw, the exception of the smallest k is thrown here after all have
-/// ended.
+/// Calls task(k) for k in [0, count). If tasks throw, the exception of the smallest k is thrown here after all that run
+/// have ended. Tasks behind one that threw are not begun, so that a stop ends a call on threads as soon as a serial
+/// one; those before it are, so that which exception it is does not depend on the threads.
 template <class Task>
 void run_tasks(Executor* executor, std::size_t count, Task&& task) {
     if (!executor || executor->threads() <= 1 || count <= 1) {
@@ -31,12 +33,13 @@ void run_tasks(Executor* executor, std::size_t count, Task&& task) {
         Task& task;
         std::mutex mutex;
         std::exception_ptr failure;
-        std::size_t failed_at = std::numeric_limits<std::size_t>::max();
+        std::atomic<std::size_t> failed_at = std::numeric_limits<std::size_t>::max();
     } call{task, {}, {}};
     executor->run(
         count,
         [](void* context, std::size_t k) {
             Call& c = *static_cast<Call*>(context);
+            if (k > c.failed_at.load(std::memory_order_relaxed)) return;
             try {
                 c.task(k);
             } catch (...) {

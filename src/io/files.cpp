@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,48 +44,7 @@ void forget(int slot) {
     unfinished_files[slot].taken.store(false);
 }
 
-std::string system_message(int code) {
-    return std::strerror(code);
-}
-
 }  // namespace
-
-MappedFile::MappedFile(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const auto fail = [&](int code) {
-        if (file >= 0) ::close(file);
-        throw Error(ErrorKind::cannot_read, "cannot read: " + system_message(code), {.file = path});
-    };
-    if (file < 0) fail(errno);
-    struct stat info {};
-    if (::fstat(file, &info) != 0) fail(errno);
-    if (S_ISDIR(info.st_mode)) fail(EISDIR);
-    if (S_ISREG(info.st_mode)) {
-        size_ = static_cast<std::size_t>(info.st_size);
-        if (size_ > 0) {
-            void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-            if (data == MAP_FAILED) fail(errno);
-            ::madvise(data, size_, MADV_SEQUENTIAL);
-            data_ = static_cast<const std::byte*>(data);
-            mapped_ = true;
-        }
-    } else {
-        for (;;) {
-            if (copy_.size() - size_ < buffer_size) copy_.resize(copy_.size() * 2 + buffer_size);
-            const ssize_t got = ::read(file, copy_.data() + size_, copy_.size() - size_);
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) fail(errno);
-            if (got == 0) break;
-            size_ += static_cast<std::size_t>(got);
-        }
-        data_ = copy_.data();
-    }
-    ::close(file);
-}
-
-MappedFile::~MappedFile() {
-    if (mapped_) ::munmap(const_cast<std::byte*>(data_), size_);
-}
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     struct stat info {};
@@ -140,7 +98,7 @@ void AtomicFile::discard() noexcept {
 }
 
 void AtomicFile::fail() const {
-    throw Error(ErrorKind::cannot_write, "cannot write: " + system_message(errno), {.file = path_});
+    throw Error(ErrorKind::cannot_write, "cannot write: " + std::string(std::strerror(errno)), {.file = path_});
 }
 
 void AtomicFile::flush(const char* data, std::size_t size) {

@@ -1,34 +1,18 @@
-// Files as the readers and writers use them. A file is read through a mapping, so that a large one is streamed by the
-// system and never copied; it is written under a temporary name in the same directory and renamed when complete, so
-// that nobody ever sees half of it.
+// Files as the readers and writers use them. A file is read through a mapping (base/mapped_file.hpp), so that a large
+// one is streamed by the system and never copied; it is written under a temporary name in the same directory and
+// renamed when complete, so that nobody ever sees half of it.
 #pragma once
 
+#include "base/mapped_file.hpp"
+
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace quadrat::io {
 
-/// The contents of a file, mapped; pipes and other special files are read into memory. The file must not be shortened
-/// by someone else while it is mapped.
-class MappedFile {
-  public:
-    /// Throws cannot_read.
-    explicit MappedFile(const std::string& path);
-    ~MappedFile();
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
-
-    [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
-
-  private:
-    const std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-    bool mapped_ = false;
-    std::vector<std::byte> copy_;
-};
+using base::MappedFile;
 
 /// An output that appears under its name only when commit() returns. Without commit, the destructor removes the
 /// temporary file; a signal handler can do the same for all of them with remove_unfinished_files().

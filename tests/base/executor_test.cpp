@@ -5,10 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -54,6 +59,45 @@ TEST(Executor, ThrowsTheFirstFailureByTaskNumber) {
         } catch (const std::runtime_error& e) {
             EXPECT_STREQ(e.what(), "3");
         }
+    }
+}
+
+TEST(Executor, BeginsNoTaskBehindOneThatThrew) {
+    for (const auto& executor : executors()) {
+        std::atomic<int> begun{0};
+        EXPECT_THROW(base::run_tasks(executor.get(), 2000,
+                                     [&](std::size_t k) {
+                                         if (k == 0) throw std::runtime_error("at once");
+                                         ++begun;
+                                         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                     }),
+                     std::runtime_error);
+        EXPECT_LT(begun.load(), 1000) << executor->threads() << " threads";
+    }
+}
+
+// A pool's threads stay in the parent: a child that waited for them would wait for ever.
+TEST(Executor, WorksInAForkedChild) {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "the thread sanitizer starts no threads in a forked child";
+#endif
+    for (const auto& executor : executors()) {
+        std::atomic<int> calls{0};
+        const auto count = [&](std::size_t) { ++calls; };
+        base::run_tasks(executor.get(), 100, count);  // its threads are awake
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            alarm(30);  // ends a child that hangs
+            base::run_tasks(executor.get(), 100, count);
+            base::run_tasks(executor.get(), 100, count);
+            _exit(calls.load() == 300 ? 0 : 1);
+        }
+        int status = -1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << executor->threads() << " threads";
+        base::run_tasks(executor.get(), 100, count);
+        EXPECT_EQ(calls.load(), 200);
     }
 }
 

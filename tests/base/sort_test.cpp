@@ -1,6 +1,5 @@
 #include "base/radix_sort.hpp"
 
-#include "base/prefix_sum.hpp"
 #include "base/scenes.hpp"
 
 #include <gtest/gtest.h>
@@ -112,25 +111,6 @@ TEST(RadixSort, FloatsSortByValue) {
     floats_sort_by_value<double>();
     EXPECT_LT(to_ordered(-0.0f), to_ordered(0.0f));
     EXPECT_LT(to_ordered(1.0), to_ordered(std::numeric_limits<double>::quiet_NaN()));
-}
-
-TEST(PrefixSum, EqualsTheLoop) {
-    for (const std::size_t n : {0, 1, 2, 1000, 65536, 300001}) {
-        SplitMix random(n);
-        std::vector<std::uint32_t> counts(n), expected(n);
-        std::uint32_t sum = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            counts[i] = static_cast<std::uint32_t>(random.below(100));
-            expected[i] = sum;
-            sum += counts[i];
-        }
-        ThreadExecutor pool(3);
-        for (Executor* executor : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&pool)}) {
-            auto c = counts;
-            EXPECT_EQ(exclusive_prefix_sum(std::span(c), executor), sum);
-            EXPECT_EQ(c, expected);
-        }
-    }
 }
 
 }  // namespace

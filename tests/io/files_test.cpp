@@ -105,6 +105,23 @@ TEST(MappedFile, ReadsAndSaysWhyNot) {
     EXPECT_NE(error_of([] { io::MappedFile("/tmp"); }).find("Is a directory"), std::string::npos);
 }
 
+TEST(MappedFile, IsWrittenInPlaceAndTheFileKeepsItsBytes) {
+    const Scratch scratch;
+    const std::string path = scratch.write("a", "hello");
+    base::MappedFile first(path, base::MapFor::use_in_place);
+    const base::MappedFile moved(std::move(first));
+    EXPECT_EQ(moved.bytes().size(), 5u);
+    EXPECT_TRUE(first.bytes().empty());
+    base::MappedFile file(path, base::MapFor::use_in_place);
+    file.writable_bytes()[0] = std::byte{'j'};
+    EXPECT_EQ(file.bytes()[0], std::byte{'j'});
+    EXPECT_EQ(moved.bytes()[0], std::byte{'h'});
+    EXPECT_EQ(scratch.read("a"), "hello");
+    EXPECT_NE(
+        error_of([] { base::MappedFile("/dev/null", base::MapFor::use_in_place); }).find("/dev/null: cannot read"),
+        std::string::npos);
+}
+
 TEST(Ending, IsLowerCaseAndOfTheNameOnly) {
     EXPECT_EQ(io::ending("a/b.c/x.NPY"), ".npy");
     EXPECT_EQ(io::ending("a.b/x"), "");

@@ -1,18 +1,25 @@
-// What typed tests run over: two and three dimensions, float and double.
+// What typed tests run over: the kinds of the library (base/kinds.hpp).
 //
 //   TYPED_TEST_SUITE(Thing, test::Kinds);   // TypeParam::D, TypeParam::T
 #pragma once
 
+#include "base/kinds.hpp"
+
 #include <gtest/gtest.h>
 
 namespace quadrat::test {
+namespace detail {
 
-template <int dimensions, class Scalar>
-struct Kind {
-    static constexpr int D = dimensions;
-    using T = Scalar;
+template <class List>
+struct AsTypes;
+template <class... K>
+struct AsTypes<base::KindList<K...>> {
+    using Types = testing::Types<K...>;
 };
 
-using Kinds = testing::Types<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
+}  // namespace detail
+
+using base::Kind;
+using Kinds = detail::AsTypes<base::Kinds>::Types;
 
 }  // namespace quadrat::test

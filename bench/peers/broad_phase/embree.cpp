@@ -1,10 +1,11 @@
 // Embree: rtcCollide of a scene with itself; low build quality, rebuilt at each step, or refitted: the better of the
-// two here is rebuilding.
+// two here is rebuilding. Hits are collected by each thread for itself and put together at the end: a lock per callback
+// would be ours, not Embree's.
 #include "peer.hpp"
 
 #include <embree3/rtcore.h>
 
-#include <mutex>
+#include <tbb/enumerable_thread_specific.h>
 
 namespace {
 
@@ -47,22 +48,20 @@ class Embree : public Peer {
         boxes_ = boxes;
         rtcCommitGeometry(geometry_);
         rtcCommitScene(scene_);
-        pairs.clear();
-        pairs_ = &pairs;
+        for (auto& found : found_) found.clear();
         rtcCollide(
             scene_, scene_,
             [](void* self, RTCCollision* hits, unsigned count) {
                 auto& e = *static_cast<Embree*>(self);
-                thread_local std::vector<Pair> found;
-                found.clear();
+                std::vector<Pair>& found = e.found_.local();
                 for (unsigned k = 0; k < count; ++k) {
                     const unsigned a = hits[k].primID0, b = hits[k].primID1;
                     if (a < b && quadrat::overlap(e.boxes_[a], e.boxes_[b])) found.push_back({a, b});
                 }
-                const std::lock_guard lock(e.mutex_);
-                e.pairs_->insert(e.pairs_->end(), found.begin(), found.end());
             },
             this);
+        pairs.clear();
+        for (const auto& found : found_) pairs.insert(pairs.end(), found.begin(), found.end());
     }
 
   private:
@@ -70,8 +69,7 @@ class Embree : public Peer {
     RTCScene scene_;
     RTCGeometry geometry_;
     std::span<const Box3f> boxes_;
-    std::vector<Pair>* pairs_ = nullptr;
-    std::mutex mutex_;
+    tbb::enumerable_thread_specific<std::vector<Pair>> found_;
 };
 
 }  // namespace

@@ -51,8 +51,8 @@ class MultilevelHash {
     Id insert(const Box<D, T>& box);
     /// Removes one object. Throws stale_id if it is not there.
     void erase(Id id);
-    /// Gives one object a new box, in constant time on average, but for a cell that very many share or a box that is too
-    /// large for every class: these are lists. Throws stale_id.
+    /// Gives one object a new box, in constant time on average, but for a cell that very many share or a box that is
+    /// too large for every class: these are lists. Throws stale_id.
     void move(Id id, const Box<D, T>& box);
     [[nodiscard]] bool contains(Id id) const;
     /// Null for a slot that is empty or does not exist.

@@ -1,9 +1,9 @@
 // How a struct of a scene is described, once: a table with a row per member, from which the JSON reader (src/scene_io),
 // the validator, the checkpoint and the page docs/scenes.md are made. scene_fields.hpp holds the tables themselves.
 //
-// FieldsOf<S>::rows is a tuple of Field. A member without a row, or with two, does not compile: members_of<S>() counts the
-// members of an aggregate by how many values it can be braced with, and described<S>() compares. What a table cannot
-// say (two fields that must agree) is code in validate.cpp, which runs after the rows were checked one by one.
+// FieldsOf<S>::rows is a tuple of Field. A member without a row, or with two, does not compile: members_of<S>() counts
+// the members of an aggregate by how many values it can be braced with, and described<S>() compares. What a table
+// cannot say (two fields that must agree) is code in validate.cpp, which runs after the rows were checked one by one.
 #pragma once
 
 #include <quadrat/geometry.hpp>

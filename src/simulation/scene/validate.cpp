@@ -7,7 +7,7 @@
 #include "simulation/scene/check_fields.hpp"
 #include "simulation/scene/complain.hpp"
 #include "simulation/scene/scene_fields.hpp"
-#include "simulation/state.hpp"
+#include "simulation/step/state.hpp"
 
 #include <algorithm>
 #include <cmath>

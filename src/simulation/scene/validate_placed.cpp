@@ -3,9 +3,9 @@
 #include <quadrat/error.hpp>
 
 #include "base/assert.hpp"
-#include "simulation/leaving.hpp"
 #include "simulation/scene/complain.hpp"
-#include "simulation/state.hpp"
+#include "simulation/scene/leaving.hpp"
+#include "simulation/step/state.hpp"
 
 #include <algorithm>
 #include <cmath>

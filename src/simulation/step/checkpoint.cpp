@@ -12,7 +12,7 @@
 
 #include "base/assert.hpp"
 #include "simulation/scene/scene_fields.hpp"
-#include "simulation/state.hpp"
+#include "simulation/step/state.hpp"
 
 #include <algorithm>
 #include <cstring>
