@@ -43,7 +43,7 @@ inline constexpr std::span<const ExtraKey> extra_keys<FluidParticles> = particle
 
 inline constexpr ExtraKey body_keys[] = {
     {"shape", "`sphere`", "", "`sphere`, `box`, `plane`, `mesh` or `torus`."},
-    {"tube", "needed", "m, above 0", "torus: radius of its tube; `radius` is that of the ring."},
+    {"tube", "needed", "m, above 0", "torus: radius of its tube, less than `radius`."},
     {"file", "needed", "", "mesh: a closed `.obj` or `.ply` next to the scene."},
     {"scale", "1", "above 0", "mesh: times its size."},
     {"height", "-", "m, above 0", "mesh: scales it to this height and puts its lowest point at the origin."},

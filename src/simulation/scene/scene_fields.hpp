@@ -183,8 +183,11 @@ struct FieldsOf<RigidBody> {
         field(
             "motion", &S::motion, "",
             "`moving`: with the given velocities, whatever it meets; `dynamic`: moved by gravity, fluid and contacts."),
-        field("radius", &S::radius, "m", "sphere").in(Range::positive).must().when(is<BodyShape::sphere>),
-        field("size", &S::size, "m", "box: its whole edges").in(Range::positive).must().when(is<BodyShape::box>),
+        field("radius", &S::radius, "m", "sphere: its radius; torus: that of the ring.")
+            .in(Range::positive)
+            .must()
+            .when(is<BodyShape::sphere>),
+        field("size", &S::size, "m", "box: its whole edges.").in(Range::positive).must().when(is<BodyShape::box>),
         field("normal", &S::normal, "", "plane: points to the fluid; the plane passes through `position`.")
             .in(Range::direction)
             .or_else("[0, 0, 1]; 2D [0, 1]")
