@@ -5,7 +5,7 @@
 // printed reaches less than h/2).
 //
 // j is a neighbour of i when dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T, never fused
-// (docs/neighbors.md).
+// (docs/reference/neighbors.md).
 #pragma once
 
 #include <quadrat/cells/neighbor_list.hpp>
