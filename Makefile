@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 BUILD := build/release
-CTEST := ctest --output-on-failure --timeout 600 -j2 -LE '^mpi$$$$'  # those have their own target
+CTEST := ctest --output-on-failure --timeout 600 -j2 -LE '^mpi$$'
 # What the sanitizers run. The longest tests of the simulator and the command line are left to the other presets.
 SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io|simulation|cli
 LONG_asan := -E 'Buoyancy|LightBallsInCoarse|ALightSheetStays|GivesNoMoreThanIts|Bodies.Float|APlateSqueezes|AWholeSceneStays|HeavyAboveLight'
