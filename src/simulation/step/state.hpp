@@ -13,7 +13,7 @@
 #include <quadrat/simulation/simulation.hpp>
 
 #include "base/array.hpp"
-#include "simulation/solids/bodies.hpp"
+#include "simulation/solids/solids.hpp"
 #include "simulation/cloth/cloths.hpp"
 #include "simulation/fluid/tables.hpp"
 

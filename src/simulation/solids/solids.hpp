@@ -1,5 +1,6 @@
-// Solids: their shapes as signed distances, their samples near the fluid (Akinci et al. 2012, "Versatile rigid-fluid
-// coupling for incompressible SPH"), and rigid motion with contacts.
+// The room of the solids, as the others see it: bodies, their samples near the fluid (Akinci et al. 2012, "Versatile
+// rigid-fluid coupling for incompressible SPH"), and rigid motion with contacts. What a body looks like is in
+// shape.hpp.
 #pragma once
 
 #include <quadrat/cells/hierarchical_hash.hpp>
@@ -8,14 +9,11 @@
 #include <quadrat/neighbors/cell_index.hpp>
 #include <quadrat/simulation/kernels.hpp>
 #include <quadrat/simulation/scene.hpp>
-#include <quadrat/simulation/simulation.hpp>
 
 #include "simulation/scene/leaving.hpp"
+#include "simulation/solids/frames.hpp"
+#include "simulation/solids/shape.hpp"
 
-#include <Eigen/Core>
-#include <Eigen/Geometry>
-
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,26 +21,6 @@
 #include <vector>
 
 namespace quadrat::simulation {
-
-using Eigen::Matrix3d;
-using Eigen::Quaterniond;
-using Vector = Eigen::Vector3d;
-
-[[nodiscard]] inline Vector vector(const Vec3d& v) {
-    return {v[0], v[1], v[2]};
-}
-[[nodiscard]] inline Vector vector(const Vec3f& v) {
-    return {double{v[0]}, double{v[1]}, double{v[2]}};
-}
-[[nodiscard]] inline Vec3d plain(const Vector& v) {
-    return {{v[0], v[1], v[2]}};
-}
-[[nodiscard]] inline Vec3f plain_float(const Vector& v) {
-    return {{static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])}};
-}
-[[nodiscard]] inline Quaterniond turn(const BodyPose& p) {
-    return {p.orientation[0], p.orientation[1], p.orientation[2], p.orientation[3]};
-}
 
 /// A boundary particle near a fluid particle, in the world.
 struct Sample {
@@ -61,14 +39,6 @@ struct FieldHit {
     [[nodiscard]] Vector foot(const Vec3f& x) const { return vector(x) - vector(shift) - distance * vector(normal); }
 };
 
-/// A point of the world in the frame of a body, and back.
-[[nodiscard]] inline Vector in_frame(const BodyPose& p, const Vector& x) {
-    return turn(p).conjugate() * (x - vector(p.position));
-}
-[[nodiscard]] inline Vector in_world(const BodyPose& p, const Vector& x) {
-    return vector(p.position) + turn(p) * x;
-}
-
 /// A body, or what a periodic axis makes of it.
 struct Image {
     std::uint32_t body;
@@ -81,77 +51,8 @@ struct Wrench {
     void add(const Vector& at, const Vector& f) { force += f, torque += at.cross(f); }
 };
 
-/// How far a point of a body can be from where it turns; 0 for a sphere, which looks the same, and a plane.
-[[nodiscard]] double turning_arm(const RigidBody& body, int dimension);
-
-/// A shape in its own frame.
-class Shape {
-  public:
-    Shape(const RigidBody& body, int dimension);
-
-    struct Distance {
-        double value;  ///< negative inside
-        Vector normal;
-    };
-    /// For a mesh infinite if its surface is farther than `reach`, inside as well.
-    [[nodiscard]] Distance distance(const Vector& x, double reach) const;
-    /// The same, but of any depth inside.
-    [[nodiscard]] Distance deep_distance(const Vector& x, double reach) const;
-    /// Where the segment from a enters the shape: the parameter in [0, 1] and the normal. A start inside does not
-    /// count.
-    struct Hit {
-        double time;
-        Vector normal;
-    };
-    [[nodiscard]] std::optional<Hit> entry(const Vector& a, const Vector& b) const;
-
-    [[nodiscard]] const Box3d& bounds() const { return bounds_; }
-    [[nodiscard]] BodyShape kind() const { return kind_; }
-    [[nodiscard]] double radius() const { return radius_; }
-    [[nodiscard]] double arm() const { return arm_; }
-    [[nodiscard]] const Vector& half() const { return half_; }
-    /// Of a mesh, in its own frame; triangles face out.
-    [[nodiscard]] std::span<const Vector> vertices() const { return vertices_; }
-    [[nodiscard]] std::span<const Triangle> triangles() const { return triangles_; }
-    /// The parameters, in order, where a segment passes through the surface of a mesh.
-    [[nodiscard]] std::vector<double> crossings(const Vector& a, const Vector& b) const;
-    /// Points about `spacing` apart on the surface, or `depth` below it where the shape is not too thin for that.
-    [[nodiscard]] std::vector<Vector> sample_surface(double spacing, double depth = 0) const;
-    /// Points of a lattice inside, down to `depth`.
-    [[nodiscard]] std::vector<Vector> sample_inside(double spacing, double depth) const;
-
-    struct Mass {
-        double mass;
-        Vector centre;
-        Matrix3d inertia;  ///< about the centre
-    };
-    [[nodiscard]] Mass mass(double density) const;
-
-  private:
-    // mesh_shape.cpp
-    void prepare_mesh(const RigidBody& body);
-    [[nodiscard]] Distance mesh_distance(const Vector& x, double reach) const;
-    [[nodiscard]] bool passes(std::uint32_t face, const Vector& a, const Vector& b, double from, double to,
-                              double& time) const;
-    [[nodiscard]] std::optional<Hit> mesh_entry(const Vector& a, const Vector& b) const;
-
-    BodyShape kind_;
-    int dimension_;
-    double arm_ = 0, radius_ = 0;
-    Vector half_ = Vector::Zero(), normal_ = Vector::UnitZ();
-    Box3d bounds_ = {};
-    std::vector<Triangle> triangles_;
-    std::vector<Vector> vertices_, face_normals_, vertex_normals_;
-    std::vector<std::array<Vector, 3>> edge_normals_;  // opposite of a, b, c
-    std::unique_ptr<HierarchicalHash<3, double>> faces_;
-};
-
-/// Throws Error unless the triangles of a mesh, whose numbers are valid, close it. Vertices in one place count as one;
-/// all triangles may face in.
-void check_closed(const RigidBody& body, const std::string& path);
-
 struct Body {
-    Shape shape;
+    std::unique_ptr<const Shape> shape;
     BodyMotion motion;
     BoundaryKind boundary;
     double restitution, friction;
@@ -248,16 +149,21 @@ class Solids {
     static constexpr std::uint32_t none = 0xffffffffu;
 
     void place_samples();
+    [[nodiscard]] Body make_body(const RigidBody& given, const std::string& path, const Kernel& kernel,
+                                 double calibration);
+    void take_samples(Body& body, const Kernel& kernel, double calibration) const;
     [[nodiscard]] Box3d world_box(std::size_t body, const BodyPose& pose, double margin) const;
-    void set_points(Body& body, bool any_mesh) const;
+    void set_points(Body& body, bool edges_meet) const;
     void refuse_overlap() const;
     [[nodiscard]] std::vector<Image> images(std::span<const Box3d> boxes, double margin) const;
     void wrap(std::size_t body);
     [[nodiscard]] std::vector<Near> near_pairs(double margin) const;
     void find_contacts(double margin, std::span<const Ground> walls, std::vector<Contact>& out) const;
     void contacts_of(const Near& pair, double margin, std::vector<Contact>& out) const;
+    void contacts_of_boxes(const Near& pair, double margin, std::vector<Contact>& out) const;
     void contacts_between(const Near& pair, double margin, std::vector<Contact>& out) const;
     void solve_contacts(std::vector<Contact>& contacts, double dt);
+    void index_paths();
     void rotate(std::size_t body, double dt);
     void check(double dt, double time) const;
     void separate(std::span<const Ground> walls);
