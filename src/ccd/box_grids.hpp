@@ -7,7 +7,7 @@
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
 
-#include "broad_phase/sorted_grid.hpp"
+#include "broad_phase/sorted/grid_set.hpp"
 
 #include <span>
 #include <vector>
@@ -17,28 +17,27 @@ namespace quadrat::ccd {
 /// A set of boxes, sorted into grids by size. The boxes must outlive it.
 class BoxGrids {
   public:
+    using Grids = broad_phase::GridSet<3, float>;
+
     BoxGrids() = default;
+    /// Sorts the boxes. Throws bad_value for one that has NaN or hi < lo.
     void build(std::span<const Box3f> boxes, Executor* executor);
 
     [[nodiscard]] std::span<const Box3f> boxes() const { return boxes_; }
-    /// Smallest boxes first.
-    [[nodiscard]] std::size_t grids() const { return grids_.size(); }
-    [[nodiscard]] broad_phase::GridView<3, float> grid(std::size_t g) const { return grids_[g].view(); }
-    /// Boxes that fit no grid: outliers in size, infinite ones.
+    [[nodiscard]] const Grids& grids() const { return grids_; }
+    /// Boxes that fit no grid, ascending: outliers in size, infinite ones.
     [[nodiscard]] std::span<const std::uint32_t> misfits() const { return misfits_; }
+    /// The number by which jobs call them, as if they were one more grid.
+    [[nodiscard]] std::uint32_t misfit_grid() const { return static_cast<std::uint32_t>(grids_.grids().size()); }
 
   private:
     std::span<const Box3f> boxes_;
-    std::vector<broad_phase::SortedGrid<3, float>> grids_;
+    Grids grids_;
     std::vector<std::uint32_t> misfits_;
 };
 
 /// A share of the work of finding pairs.
-struct PairJob {
-    std::uint32_t home, grid;  ///< rows or boxes of `home` against `grid`; past the last grid: the misfits
-    std::size_t begin, end;
-    bool swapped = false;  ///< between two sets: home is of the second one
-};
+using PairJob = BoxGrids::Grids::Job;
 
 /// Jobs for the pairs of one set, and of two. They depend on the boxes only.
 [[nodiscard]] std::vector<PairJob> jobs_within(const BoxGrids& set);

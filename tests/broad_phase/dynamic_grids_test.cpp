@@ -1,5 +1,5 @@
 // The paper's own hash grids: how they grow, shrink, and choose a grid for a box.
-#include "broad_phase/dynamic_grids.hpp"
+#include "broad_phase/loose/dynamic_grids.hpp"
 
 #include "base/scenes.hpp"
 

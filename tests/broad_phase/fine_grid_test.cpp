@@ -1,7 +1,7 @@
 // The 16-bit coordinates of a grid: monotone, the same on every target, and never more than a filter, since what they
 // leave open the boxes decide. Scenes are those in which they decide least: faces that touch exactly or miss by one
 // rounding, rows that are longer than differences reach, boxes beyond the border of the grid.
-#include "broad_phase/fine_grid.hpp"
+#include "broad_phase/sorted/fine_grid.hpp"
 #include "base/scenes.hpp"
 #include "base/simd.hpp"
 #include "support/compare.hpp"
@@ -46,12 +46,12 @@ TYPED_TEST(FineCoordinates, AreMonotoneAndTheSameOnEveryTarget) {
     broad_phase::GridDemand<D, T> demand;
     demand.objects = 1000;
     for (int k = 0; k < D; ++k) {
-        demand.lo[k] = T(-3);
-        demand.hi[k] = T(40);
+        demand.first_corner[k] = T(-3);
+        demand.last_corner[k] = T(40);
         demand.largest[k] = T(1.25);
     }
-    const auto shape = broad_phase::make_shape(demand, broad_phase::Overflow::enlarge);
-    const FineGrid<D, T> fine = broad_phase::make_fine(shape, 1000);
+    const auto shape = broad_phase::GridShape<D, T>::fitting(demand, broad_phase::Overflow::enlarge);
+    const FineGrid<D, T> fine = FineGrid<D, T>::of(shape, 1000);
     EXPECT_GT(fine.longest, 2 * shape.axis[0].reach);
     base::SplitMix random(3);
     std::vector<T> x(1003);

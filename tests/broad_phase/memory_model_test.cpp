@@ -1,6 +1,6 @@
 // The numbers of HHG 3.1, and that these grids stay below them.
-#include "broad_phase/memory_model.hpp"
-#include "broad_phase/dynamic_grids.hpp"
+#include "broad_phase/loose/memory_model.hpp"
+#include "broad_phase/loose/dynamic_grids.hpp"
 
 #include "base/scenes.hpp"
 

@@ -1,6 +1,6 @@
 // What still water does to bodies inside it: it carries the weight of the water that they displace, and stays still.
 #include "simulation/scenes.hpp"
-#include "simulation/state.hpp"
+#include "simulation/step/state.hpp"
 
 #include <quadrat/simulation.hpp>
 

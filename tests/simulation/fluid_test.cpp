@@ -3,7 +3,7 @@
 #include <quadrat/simulation.hpp>
 
 #include "base/simd.hpp"
-#include "simulation/integrate.hpp"
+#include "simulation/step/integrate.hpp"
 #include "simulation/scenes.hpp"
 #include "support/thrown.hpp"
 

@@ -3,7 +3,7 @@
 #include <quadrat/simulation.hpp>
 
 #include "simulation/scenes.hpp"
-#include "simulation/state.hpp"
+#include "simulation/step/state.hpp"
 #include "support/thrown.hpp"
 
 #include <gtest/gtest.h>

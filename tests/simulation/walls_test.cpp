@@ -1,5 +1,5 @@
 // Walls that meet at any angle: what is behind two of them counts once, and their push is the gradient of their share.
-#include "simulation/boundary.hpp"
+#include "simulation/fluid/boundary.hpp"
 #include "simulation/scenes.hpp"
 
 #include <quadrat/simulation.hpp>

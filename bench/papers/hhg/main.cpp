@@ -2,7 +2,7 @@
 // 27 (to 30), ablation, rotation, memory or threshold.
 #include "structures.hpp"
 
-#include "broad_phase/memory_model.hpp"
+#include "broad_phase/loose/memory_model.hpp"
 
 #include <cstdio>
 #include <exception>

@@ -3,7 +3,7 @@
 // takes the boxes of a step and counts pairs.
 #pragma once
 
-#include "broad_phase/dynamic_grids.hpp"
+#include "broad_phase/loose/dynamic_grids.hpp"
 #include "common/report.hpp"
 #include "scenario.hpp"
 

@@ -133,13 +133,17 @@ class HashGridHierarchy {
     [[nodiscard]] Id id(std::uint32_t slot) const;
     [[nodiscard]] BroadPhaseStats stats() const;
 
-    template <int E, class U>
-    friend void find_pairs(const HashGridHierarchy<E, U>& a, const HashGridHierarchy<E, U>& b, std::vector<Pair>& out);
+    /// Refills `out` with every overlapping pair (slot of a, slot of b).
+    friend void find_pairs(const HashGridHierarchy& a, const HashGridHierarchy& b, std::vector<Pair>& out) {
+        find_between(a, b, out);
+    }
 
   private:
     struct Impl;
-    void visit_pairs(void (*visit)(void*, std::span<const Pair>), void* context) const;
-    void visit_chunks(void (*visit)(void*, std::span<const Pair>), void* context) const;
+    using PairVisitor = void (*)(void* context, std::span<const Pair> pairs);
+    void visit_pairs(PairVisitor visit, void* context) const;
+    void visit_chunks(PairVisitor visit, void* context) const;
+    static void find_between(const HashGridHierarchy& a, const HashGridHierarchy& b, std::vector<Pair>& out);
     /// Throws too_large, with `out` empty, if so many pairs are more than max_bytes allow.
     void check_size(std::size_t count, std::vector<Pair>& out) const;
     [[nodiscard]] std::size_t most_pairs() const;
@@ -152,9 +156,5 @@ class HashGridHierarchy {
     }
     std::unique_ptr<Impl> impl_;
 };
-
-/// Refills `out` with every overlapping pair (slot of a, slot of b).
-template <int D, class T>
-void find_pairs(const HashGridHierarchy<D, T>& a, const HashGridHierarchy<D, T>& b, std::vector<Pair>& out);
 
 }  // namespace quadrat

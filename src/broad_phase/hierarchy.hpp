@@ -1,0 +1,119 @@
+// What a HashGridHierarchy holds: a table of slots, and three stores of boxes. Everything that has a box is in exactly
+// one of them:
+//   sorted     the grids of the last bulk update (sorted/grid_set.hpp);
+//   loose      what was edited one by one since, and what fits no grid: the paper's hash grids
+//   (loose/dynamic_grids.hpp); unbounded  infinite boxes and half-spaces (loose/unbounded_list.hpp).
+// Queries look at all three through for_each_near(), which takes one argument for each, so that none is forgotten.
+#pragma once
+
+#include "base/assert.hpp"
+#include "broad_phase/loose/dynamic_grids.hpp"
+#include "broad_phase/loose/unbounded_list.hpp"
+#include "broad_phase/slot_table.hpp"
+#include "broad_phase/sorted/grid_set.hpp"
+
+#include <quadrat/broad_phase/options.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace quadrat::broad_phase {
+
+template <int D, class T>
+class Hierarchy {
+  public:
+    using BoxT = Box<D, T>;
+
+    explicit Hierarchy(const HashGridOptions& o) : options(o), loose(o) {}
+
+    HashGridOptions options;
+    SlotTable<D, T> slots;
+    GridSet<D, T> sorted;
+    std::size_t stale = 0;  // records of `sorted` that no longer count
+    DynamicGrids<D, T> loose;
+    UnboundedList<D, T> unbounded;
+
+    mutable std::atomic<std::uint64_t> tests{0};     // of the last find_pairs
+    mutable std::mutex scratch_mutex;                // guards:
+    mutable std::vector<std::vector<Pair>> scratch;  // pairs of the jobs of find_pairs
+
+    /// Adds an object; its box was checked.
+    Id insert(const BoxT& box, Filter filter);
+    Id insert(const HalfSpace<D, T>& half_space, Filter filter);
+    std::uint32_t insert(std::span<const BoxT> boxes);
+    void erase(std::uint32_t slot);
+    void move(std::uint32_t slot, const BoxT& box);
+    void update(std::span<const BoxT> boxes);
+    void set_filter(std::uint32_t slot, Filter filter);
+    [[nodiscard]] std::size_t bytes() const;
+
+    /// Sorts all boxes anew, of slots below `slot_count`. Half-spaces, which are not among them, stay.
+    void load(const BoxInput<D, T>& input, std::size_t slot_count);
+
+    /// Whether a record of `sorted` is still the box of its slot.
+    [[nodiscard]] bool counts(std::uint32_t slot) const { return stale == 0 || slots.is_sorted(slot); }
+
+    /// Calls visit(slot, box) for every object of the sorted grids.
+    template <class Visit>
+    void for_each_sorted(Visit&& visit) const {
+        sorted.for_each([&](std::uint32_t slot, const BoxT& box) {
+            if (counts(slot)) visit(slot, box);
+        });
+    }
+    template <class Visit>
+    void for_each_loose(Visit&& visit) const {
+        loose.for_each([&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
+    }
+
+    /// Calls visit(slot, box) for the objects of one store that overlap `box`. `found` is scratch. Returns the number
+    /// of tests.
+    template <class Visit>
+    std::uint64_t for_each_sorted_overlap(const BoxT& box, Found& found, Visit&& visit) const {
+        return sorted.for_each_overlap(box, found, [&](std::uint32_t slot, const BoxT& other) {
+            if (counts(slot)) visit(slot, other);
+        });
+    }
+    template <class Visit>
+    std::uint64_t for_each_loose_overlap(const BoxT& box, Visit&& visit) const {
+        return loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
+    }
+
+    /// The way of every query through the stores. What is unbounded is shown to test(slot, box) or test(slot,
+    /// half-space), once; then, for each box of a path, what is loose and overlaps it is shown to test(slot, box), and
+    /// in_sorted(box) looks into the sorted grids. box_of(piece) gives the path, and ends it by nothing.
+    template <class BoxOf, class InSorted, class Test>
+    void for_each_near(int pieces, BoxOf&& box_of, InSorted&& in_sorted, Test&& test) const {
+        QUADRAT_ASSERT(pieces >= 1);
+        for (const auto& object : unbounded) object.show(test);
+        for (int piece = 0; piece < pieces; ++piece) {
+            const std::optional<BoxT> box = box_of(piece);
+            if (!box) break;
+            in_sorted(*box);
+            for_each_loose_overlap(*box, test);
+        }
+    }
+    /// The same with test(slot, box) for what is sorted too.
+    template <class BoxOf, class Test>
+    void for_each_near(int pieces, BoxOf&& box_of, Test&& test) const {
+        thread_local Found found;
+        for_each_near(
+            pieces, box_of, [&](const BoxT& box) { for_each_sorted_overlap(box, found, test); }, test);
+    }
+
+  private:
+    /// All boxes with their slots, in the order in which they are stored. No half-spaces.
+    struct Gathered {
+        std::vector<BoxT> boxes;
+        std::vector<std::uint32_t> slots;
+    };
+    [[nodiscard]] Gathered gather(std::size_t room_for) const;
+    void put(std::uint32_t slot, const BoxT& box);
+    void take_out(std::uint32_t slot);
+    void maybe_rebuild();
+    void shrink();
+    void update_one_by_one(std::span<const BoxT> boxes);
+};
+
+}  // namespace quadrat::broad_phase

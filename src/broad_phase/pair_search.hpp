@@ -1,0 +1,40 @@
+// The detection step of a HashGridHierarchy (HHG 3.6, Algorithm 4): pairs inside each sorted grid, of each grid with
+// the grids of larger boxes (GridSet), and of what is kept elsewhere (outside_pairs.hpp).
+#pragma once
+
+#include "broad_phase/hierarchy.hpp"
+
+namespace quadrat::broad_phase {
+
+template <int D, class T>
+class PairSearch {
+  public:
+    using Visit = void (*)(void* context, std::span<const Pair> pairs);
+
+    explicit PairSearch(const Hierarchy<D, T>& hierarchy) : h_(hierarchy) { h_.tests = 0; }
+
+    /// Refills `out` with all pairs. Throws too_large, with nothing in it, beyond max_bytes.
+    void find(std::vector<Pair>& out) const;
+    /// Calls visit on the caller's thread, in the order of find().
+    void visit_in_turn(Visit visit, void* context) const;
+    /// Calls visit on the threads of the executor.
+    void visit_chunks(Visit visit, void* context) const;
+
+  private:
+    using Grids = GridSet<D, T>;
+    class Within;
+
+    void find_in_turn(std::vector<Pair>& out) const;
+    void find_in_parallel(std::vector<Pair>& out, unsigned threads) const;
+    void append_outside(std::vector<Pair>& out) const;
+    void check_size(std::size_t total, std::vector<Pair>& out) const;
+    [[nodiscard]] std::size_t limit() const { return h_.options.max_bytes / sizeof(Pair); }
+    /// A fine grid is cut into at most so many pieces; nothing else depends on it.
+    [[nodiscard]] std::vector<typename Grids::Job> jobs(std::size_t fine_pieces) const;
+    void run(const typename Grids::Job& job, typename Grids::Window& window, PairBuffer& out) const;
+    [[nodiscard]] std::size_t true_pairs(std::span<Pair> pairs) const;
+
+    const Hierarchy<D, T>& h_;
+};
+
+}  // namespace quadrat::broad_phase

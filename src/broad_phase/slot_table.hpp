@@ -1,0 +1,195 @@
+// What a HashGridHierarchy knows of a slot beside its box: where the box is, the generation of its id, its filter and
+// its sphere. Slots are numbers that the caller sees; they come, go and come again, and all of a slot's values with
+// them.
+#pragma once
+
+#include "base/assert.hpp"
+#include "broad_phase/spheres.hpp"
+#include "cells/validate.hpp"
+
+#include <quadrat/broad_phase/options.hpp>
+#include <quadrat/error.hpp>
+#include <quadrat/geometry.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace quadrat::broad_phase {
+
+/// Which store has the truth about a slot. A record of a sorted grid counts only while its slot is `sorted`: an edit
+/// changes the place and leaves the record behind, to be ignored until the next bulk update.
+enum class Place : std::uint8_t { free, sorted, loose, unbounded };
+
+/// A value per slot that most sets never have: until the first one is set all are V{} and nothing is stored.
+template <class V>
+class OptionalColumn {
+  public:
+    [[nodiscard]] bool stored() const { return stored_; }
+    [[nodiscard]] V operator[](std::uint32_t slot) const { return stored_ ? values_[slot] : V{}; }
+    /// All values, or null.
+    [[nodiscard]] const std::vector<V>* values() const { return stored_ ? &values_ : nullptr; }
+
+    void set(std::uint32_t slot, const V& value, std::size_t slots) {
+        QUADRAT_ASSERT(slot < slots);
+        if (!stored_ && value == V{}) return;
+        stored_ = true;
+        values_.resize(slots);
+        values_[slot] = value;
+    }
+    void resize(std::size_t slots) {
+        if (stored_) values_.resize(slots);
+    }
+    void clear() {
+        stored_ = false;
+        values_.clear();
+    }
+    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(V); }
+
+  private:
+    std::vector<V> values_;
+    bool stored_ = false;
+};
+
+template <int D, class T>
+class SlotTable {
+  public:
+    /// Slots there are, free ones included.
+    [[nodiscard]] std::size_t size() const { return place_.size(); }
+    /// Slots in use.
+    [[nodiscard]] std::size_t alive() const { return place_.size() - free_.size(); }
+    [[nodiscard]] bool has_free() const { return !free_.empty(); }
+    [[nodiscard]] Place place(std::uint32_t slot) const { return place_[slot]; }
+    [[nodiscard]] bool is_free(std::uint32_t slot) const { return place_[slot] == Place::free; }
+    /// Whether the record of a slot counts. Slots at the end may have gone, and left their records.
+    [[nodiscard]] bool is_sorted(std::uint32_t slot) const {
+        return slot < place_.size() && place_[slot] == Place::sorted;
+    }
+    /// Null for a slot that is free or not there.
+    [[nodiscard]] Id id(std::uint32_t slot) const {
+        return slot < place_.size() && !is_free(slot) ? Id{slot, generation_[slot]} : Id{};
+    }
+    [[nodiscard]] bool contains(Id id) const { return id.generation != 0 && this->id(id.slot) == id; }
+    /// The slot of an id. Throws stale_id if it is not there.
+    [[nodiscard]] std::uint32_t checked(Id id) const {
+        if (!contains(id)) throw Error(ErrorKind::stale_id, "no such object", {.index = id.slot, .field = "id"});
+        return id.slot;
+    }
+
+    /// Takes a free slot, or a new one.
+    [[nodiscard]] std::uint32_t take(Place place) {
+        QUADRAT_ASSERT(place != Place::free);
+        if (free_.empty()) {
+            cells::check_count(size() + 1);
+            grow(size() + 1, place);
+            return static_cast<std::uint32_t>(size() - 1);
+        }
+        const std::uint32_t slot = free_.back();
+        free_.pop_back();
+        place_[slot] = place;
+        return slot;
+    }
+    /// Gives a slot back: its ids are stale from now on.
+    void release(std::uint32_t slot) {
+        QUADRAT_ASSERT(!is_free(slot));
+        place_[slot] = Place::free;
+        ++generation_[slot];
+        free_.push_back(slot);
+        if (alive() == 0) forget();
+    }
+    /// Adds slots up to `count`, all in use.
+    void grow(std::size_t count, Place place) {
+        QUADRAT_ASSERT(count >= size() && place != Place::free);
+        place_.resize(count, place);
+        if (generation_.size() < count) generation_.resize(count, 1);
+        filters_.resize(count);
+        if (round_) spheres_.resize(count);
+    }
+    void set_place(std::uint32_t slot, Place place) {
+        QUADRAT_ASSERT(!is_free(slot) && place != Place::free);
+        place_[slot] = place;
+    }
+    /// Every slot in use is sorted.
+    void set_all_sorted() {
+        for (Place& p : place_)
+            if (p != Place::free) p = Place::sorted;
+    }
+    /// Slots up to the last one in use.
+    [[nodiscard]] std::size_t used() const {
+        std::size_t used = size();
+        while (used != 0 && place_[used - 1] == Place::free) --used;
+        return used;
+    }
+    /// Forgets the free slots from `used` on.
+    void trim(std::size_t used) {
+        QUADRAT_ASSERT(used >= this->used() && used <= size());
+        place_.resize(used);
+        filters_.resize(used);
+        if (round_) spheres_.resize(used);
+        std::erase_if(free_, [&](std::uint32_t slot) { return slot >= used; });
+    }
+    /// Frees everything: ids of what was there are stale.
+    void clear() {
+        for (std::size_t slot = 0; slot < size(); ++slot)
+            if (place_[slot] != Place::free) ++generation_[slot];
+        SlotTable empty;
+        empty.generation_ = std::move(generation_);
+        *this = std::move(empty);
+    }
+
+    /// Of one slot, or, if any slot ever had one that is not the default, of all.
+    [[nodiscard]] const OptionalColumn<Filter>& filters() const { return filters_; }
+    void set_filter(std::uint32_t slot, Filter filter) { filters_.set(slot, filter, size()); }
+    /// Slot i of a and slot j of b: by their filters.
+    [[nodiscard]] static bool may_meet(const SlotTable& a, std::uint32_t i, const SlotTable& b, std::uint32_t j) {
+        if (!a.filters_.stored() && !b.filters_.stored()) return true;
+        const Filter p = a.filters_[i], q = b.filters_[j];
+        return (p.group & q.mask) != 0 && (q.group & p.mask) != 0;
+    }
+    /// Whether two objects whose boxes overlap are a pair: by their filters, and as spheres if both are.
+    [[nodiscard]] static bool are_pair(const SlotTable& a, std::uint32_t i, const SlotTable& b, std::uint32_t j) {
+        return may_meet(a, i, b, j) && (!a.round_ || !b.round_ || spheres_overlap(a.sphere(i), b.sphere(j)));
+    }
+
+    /// Whether objects are spheres; a set without objects may become either. Throws bad_shape for a mixture.
+    void expect_boxes() { expect(false); }
+    void expect_spheres() { expect(true); }
+    [[nodiscard]] bool round() const { return round_; }
+    [[nodiscard]] const Sphere<D, T>& sphere(std::uint32_t slot) const {
+        QUADRAT_ASSERT(round_ && slot < spheres_.size());
+        return spheres_[slot];
+    }
+    void set_sphere(std::uint32_t slot, const Sphere<D, T>& sphere) {
+        QUADRAT_ASSERT(round_ && slot < spheres_.size());
+        spheres_[slot] = sphere;
+    }
+
+    [[nodiscard]] std::size_t bytes() const {
+        return generation_.capacity() * sizeof(generation_[0]) + place_.capacity() * sizeof(place_[0]) +
+               free_.capacity() * sizeof(free_[0]) + filters_.bytes() + spheres_.capacity() * sizeof(Sphere<D, T>);
+    }
+
+  private:
+    void expect(bool round) {
+        if (round_ != round && alive() != 0)
+            throw Error(ErrorKind::bad_shape, "spheres and boxes cannot be mixed in one structure",
+                        {.field = round ? "spheres" : "boxes"});
+        round_ = round;
+        spheres_.resize(round ? size() : 0);
+    }
+    void forget() {
+        place_.clear();
+        free_.clear();
+        filters_.clear();
+        spheres_.clear();
+    }
+
+    std::vector<std::uint32_t> generation_;  // of every slot there ever was: old ids stay stale
+    std::vector<Place> place_;               // of every slot there is
+    std::vector<std::uint32_t> free_;
+    OptionalColumn<Filter> filters_;
+    std::vector<Sphere<D, T>> spheres_;  // one per slot if round_
+    bool round_ = false;
+};
+
+}  // namespace quadrat::broad_phase

@@ -1,0 +1,61 @@
+"""The counters of house.py, on texts whose answer is known."""
+import os
+import pathlib
+import unittest
+
+import house
+
+TEXT = '''// A head of
+// two lines.
+#pragma once
+#define OPEN {
+
+namespace quadrat {
+
+struct Options {
+    double radius = 0.5;  ///< metres
+};
+
+template <int D, class T>
+int first(std::span<const T> points) {
+    QUADRAT_ASSERT(!points.empty());
+    const char* text = "} // {";
+    auto fn = [&](int i) {
+        return i;
+    };
+    return fn(1'000) + '{';
+}
+
+class Grid {
+  public:
+    Grid(int n) : n_{n}, m_(n) {
+        build();
+    }
+    [[nodiscard]] int size() const { return n_; }
+
+  private:
+    int n_{0};
+};
+/* one
+   two */
+}
+'''
+
+
+class House(unittest.TestCase):
+    def test_functions(self):
+        self.assertEqual(house.functions(TEXT), [("first", 8), ("Grid", 3), ("size", 1)])
+
+    def test_lines(self):
+        code, comment, blank, assertion = house.lines(TEXT)
+        self.assertEqual((comment, blank, assertion), (4, 5, 1))
+        self.assertEqual(code + comment + blank + assertion, len(TEXT.splitlines()))
+
+    def test_the_tree(self):
+        rows, functions = house.measure(pathlib.Path(os.environ["QUADRAT_SOURCE"]))
+        self.assertGreater(rows["files"], 100)
+        self.assertGreater(rows["lines of code"], 10000)
+
+
+if __name__ == "__main__":
+    unittest.main()
