@@ -1,5 +1,5 @@
 # How a module becomes a target. Each module of the library is one object library that links only what is below it; `quadrat`
-# is made of their objects. io and render are static libraries beside it, for the command line and the tests; they are not
+# is made of their objects. io, render and scene_io are static libraries beside it, for the command line and tests; they are not
 # installed.
 option(QUADRAT_WITH_CCACHE "Compile through ccache where it is installed" ${PROJECT_IS_TOP_LEVEL})
 if(QUADRAT_WITH_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

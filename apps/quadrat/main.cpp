@@ -14,12 +14,9 @@
 
 #include "io/files.hpp"
 #include "verb.hpp"
+#include "verbs.hpp"
 
 namespace quadrat::cli {
-
-#define VERB(name) void add_##name(CLI::App& app);
-#include "verbs.def"
-#undef VERB
 
 namespace {
 
@@ -35,9 +32,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "quadrat " QUADRAT_VERSION_STRING);
     app.require_subcommand(1);
     app.footer("quadrat VERB --help explains a verb, with an example.");
-#define VERB(name) add_##name(app);
-#include "verbs.def"
-#undef VERB
+    for (AddVerb* add : verbs) add(app);
     try {
         const std::string given = argc > 1 ? argv[1] : "-";
         std::string names;

@@ -153,8 +153,7 @@ void Solids::refuse_overlap() const {
         BodyPose other = poses[b];
         other.position = plain(vector(other.position) + shift);
         if (overlap(bodies_[a], poses[a], bodies_[b], other, 1e-3 * spacing_, dimension_))
-            throw Error(ErrorKind::bad_value, "overlaps /bodies/" + std::to_string(a),
-                        {.field = "/bodies/" + std::to_string(b)});
+            throw OverlapError("/bodies/" + std::to_string(b), a);
     }
 }
 
