@@ -1,11 +1,11 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
-.PHONY: help demo validate test test-dev test-clang test-asan test-tsan build bench peers format format-check tidy house clean \
+.PHONY: help demo validate test test-dev test-clang test-asan test-tsan test-mpi build bench peers format format-check tidy house clean \
         packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable
 
 SHELL := /bin/bash
 BUILD := build/release
-CTEST := ctest --output-on-failure --timeout 600 -j2
+CTEST := ctest --output-on-failure --timeout 600 -j2 -LE '^mpi$$$$'  # those have their own target
 # What the sanitizers run. The longest tests of the simulator and the command line are left to the other presets.
 SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io|simulation|cli
 LONG_asan := -E 'Buoyancy|LightBallsInCoarse|ALightSheetStays|GivesNoMoreThanIts|Bodies.Float|APlateSqueezes|AWholeSceneStays|HeavyAboveLight'
@@ -18,6 +18,7 @@ help:
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
 	@echo "make validate  the simulator against measurements, with a plot"
 	@echo "make test-dev (assertions), test-clang, test-asan, test-tsan;  make fuzz, make portable"
+	@echo "make test-mpi  what runs on several ranks (quadrat-mpi)"
 	@echo "make format, make format-check, make tidy, make house (the sizes of files and functions), make clean"
 
 packages:
@@ -54,6 +55,13 @@ test-clang: packages build/clang/build.ninja
 test-asan test-tsan: test-%: packages build/%/build.ninja
 	@cmake --build build/$* --target quadrat_sanitized_tests $(if $(findstring asan,$*),quadrat_test_simulation quadrat_cli)
 	@cd build/$* && $(CTEST) -L '^($(SANITIZED))$$' $(LONG_$*)
+
+# On 1, 2, 3 and 7 ranks. MPI has a list of packages of its own: the rest of the project needs none of them.
+test-mpi: packages
+	@cmake/install-packages.sh src/distributed/packages.txt
+	@cmake --preset release -DQUADRAT_WITH_MPI=ON >/dev/null
+	@cmake --build $(BUILD) --target quadrat_mpi_tests
+	@cd $(BUILD) && ctest --output-on-failure -L '^mpi$$'
 
 bench: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target all bench/all
