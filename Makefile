@@ -8,6 +8,7 @@ BUILD := build/release
 CTEST := ctest --output-on-failure --timeout 600 -j2
 # What the sanitizers run. The longest tests of the simulator and the command line are left to the other presets.
 SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io|simulation|cli
+LONG_asan := -E 'Buoyancy|LightBallsInCoarse|ALightSheetStays|GivesNoMoreThanIts|Bodies.Float|APlateSqueezes|AWholeSceneStays|HeavyAboveLight'
 FORMATTED = git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format-14
 
 help:

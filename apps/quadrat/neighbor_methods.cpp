@@ -8,6 +8,8 @@
 
 #include "verb.hpp"
 
+#include <limits>
+
 namespace quadrat::cli {
 namespace {
 
@@ -32,7 +34,7 @@ class UniformNeighbors final : public NeighborFinder<D, T> {
         : hash_({.executor = settings.executor}), radius_(settings.radius) {}
     void build(std::span<const Vec<D, T>> points) override { hash_.build(points, radius_); }
     void find(NeighborList& out) override { hash_.find_neighbors(out); }
-    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.stats().tests; }
 
   private:
     UniformHash<D, T> hash_;
@@ -47,7 +49,7 @@ class OnTheFlyNeighbors final : public NeighborFinder<D, T> {
         : hash_({.executor = settings.executor}), radius_(settings.radius) {}
     void build(std::span<const Vec<D, T>> points) override { points_ = points; }
     void find(NeighborList& out) override { hash_.find_neighbors(points_, radius_, out); }
-    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.stats().tests; }
 
   private:
     HierarchicalHash<D, T> hash_;
@@ -68,7 +70,7 @@ class ExtendedNeighbors final : public NeighborFinder<D, T> {
             hash_.build(points, radii_);
     }
     void find(NeighborList& out) override { hash_.find_neighbors(out); }
-    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.stats().tests; }
 
   private:
     ExtendedSpatialHash<D, T> hash_;
@@ -84,7 +86,7 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
                   .rule = settings.rule,
                   .skin = settings.skin,
                   .periodic = settings.periodic,
-                  .max_bytes = settings.max_bytes,
+                  .max_bytes = settings.max_bytes ? settings.max_bytes : std::numeric_limits<std::size_t>::max(),
                   .executor = settings.executor}) {}
     void build(std::span<const Vec<D, T>> points) override {
         if (settings_.radii.empty())
@@ -102,7 +104,7 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
                                         .watch = settings_.watch});
     }
 
-    [[nodiscard]] std::uint64_t tested() const override { return index_.tests(); }
+    [[nodiscard]] std::uint64_t tested() const override { return index_.stats().tests; }
 
   private:
     NeighborSettings<D, T> settings_;
@@ -125,7 +127,7 @@ std::unique_ptr<NeighborFinder<D, T>> make_neighbor_finder(const std::string& me
     only_plain(settings.periodic.active(), "--periodic");
     if (!settings.radii.empty() && method != "extended")
         throw UsageError("--radii: only with --method cell-index or extended, not " + method);
-    if (!settings.radii.empty() && settings.half && settings.rule == RadiusRule::own)
+    if (!settings.radii.empty() && settings.half && !is_symmetric(settings.rule))
         throw Error(ErrorKind::unsupported, "a half list needs a symmetric rule: own radii have none",
                     Where{.field = "half"});
     only_plain(settings.k > 0, "--k");

@@ -58,36 +58,17 @@ struct ExtendedSpatialHash<D, T>::Impl {
         return ratio <= longest_mask ? &masks[std::max(1, static_cast<int>(ratio))] : nullptr;
     }
 
-    [[nodiscard]] T pair_radius(std::size_t i, std::size_t j) const {
-        switch (options.rule) {
-            case RadiusRule::own:
-                return radii[i];
-            case RadiusRule::max:
-                return std::max(radii[i], radii[j]);
-            case RadiusRule::min:
-                return std::min(radii[i], radii[j]);
-            case RadiusRule::sum:
-                return radii[i] + radii[j];
-        }
-        return radii[i];
+    /// How far i and j may be apart.
+    [[nodiscard]] T radius_of(std::size_t i, std::size_t j) const {
+        return pair_radius(options.rule, radii[i], radii[j]);
     }
-
-    /// No pair of point i reaches further.
-    [[nodiscard]] T search_radius(std::size_t i) const {
-        switch (options.rule) {
-            case RadiusRule::max:
-                return largest;
-            case RadiusRule::sum:
-                return radii[i] + largest;
-            default:
-                return radii[i];
-        }
-    }
+    /// No pair of point i reaches further: rules never fall when a radius grows.
+    [[nodiscard]] T search_radius(std::size_t i) const { return pair_radius(options.rule, radii[i], largest); }
 
     /// Returns the number of distance tests.
     std::uint64_t row(std::size_t i, std::vector<std::uint32_t>& found) const {
         const auto try_pair = [&](std::uint32_t j) {
-            if (j != i && cells::NearTest<T>(pair_radius(i, j))(points[i], points[j])) found.push_back(j);
+            if (j != i && cells::NearTest<T>(radius_of(i, j))(points[i], points[j])) found.push_back(j);
         };
         const auto* mask = mask_for(search_radius(i));
         if (!mask) {
@@ -132,7 +113,7 @@ void ExtendedSpatialHash<D, T>::build(std::span<const Vec<D, T>> points, std::sp
     cells::check_points(points, impl_->options.executor);
     cells::check_radii(radii, points.size());
     const T largest = radii.empty() ? T(0) : *std::max_element(radii.begin(), radii.end());
-    if (impl_->options.rule == RadiusRule::sum && !std::isfinite(largest + largest))
+    if (!std::isfinite(pair_radius(impl_->options.rule, largest, largest)))
         throw Error(ErrorKind::bad_value, "the sum of the largest radii is not finite", Where{.field = "radii"});
     if (points.empty()) impl_->options.radius = std::max(impl_->options.radius, T(1));
     impl_->build(points, radii);
@@ -185,18 +166,15 @@ void ExtendedSpatialHash<D, T>::find_neighbors(std::span<const Vec<D, T>> querie
 }
 
 template <int D, class T>
-std::uint64_t ExtendedSpatialHash<D, T>::tests() const {
-    return impl_->tests;
-}
-
-template <int D, class T>
-std::size_t ExtendedSpatialHash<D, T>::bytes() const {
-    return impl_->table.bytes() + impl_->points.capacity() * sizeof(Vec<D, T>) + impl_->radii.capacity() * sizeof(T);
+ExtendedSpatialHashStats ExtendedSpatialHash<D, T>::stats() const {
+    return {.tests = impl_->tests,
+            .bytes = impl_->table.bytes() + impl_->points.capacity() * sizeof(Vec<D, T>) +
+                     impl_->radii.capacity() * sizeof(T)};
 }
 
 template class ExtendedSpatialHash<2, float>;
-template class ExtendedSpatialHash<2, double>;
 template class ExtendedSpatialHash<3, float>;
+template class ExtendedSpatialHash<2, double>;
 template class ExtendedSpatialHash<3, double>;
 
 }  // namespace quadrat

@@ -1,6 +1,6 @@
-// Reading and writing .qvox (docs/qvox.md). A header of 512 bytes, a table of sections of 80 bytes each, then the
-// sections, each at a multiple of 64 so that a mapped file can be used in place. The reader trusts nothing: sizes are
-// derived from the header, compared with the sections and with the file before anything is allocated.
+// Reading and writing .qvox (docs/reference/qvox.md). A header of 512 bytes, a table of sections of 80 bytes each, then
+// the sections, each at a multiple of 64 so that a mapped file can be used in place. The reader trusts nothing: sizes
+// are derived from the header, compared with the sections and with the file before anything is allocated.
 #include <quadrat/voxels/qvox.hpp>
 #include <quadrat/voxels/samples.hpp>
 

@@ -1,6 +1,6 @@
 // The sorted points against a stable sort by cell, with parts that are cut once more because many points share a few
 // rows.
-#include "neighbors/grid.hpp"
+#include "neighbors/grid/grid.hpp"
 
 #include "base/scenes.hpp"
 #include "support/scale.hpp"

@@ -42,10 +42,10 @@ void check_usage(const NeighborsOptions& options) {
     if (options.distances && options.out.empty()) throw UsageError("neighbors: --distances needs --out");
 }
 
-RadiusRule rule_named(const std::string& name) {
-    if (name == "max") return RadiusRule::max;
-    if (name == "min") return RadiusRule::min;
-    return name == "sum" ? RadiusRule::sum : RadiusRule::own;
+std::vector<std::string> rule_names() {
+    std::vector<std::string> names;
+    for (const RadiusRule rule : all_radius_rules) names.emplace_back(name_of(rule));
+    return names;
 }
 
 template <int D, class T>
@@ -91,8 +91,7 @@ template <int D, class T>
 void check_size(std::span<const Vec<D, T>> points, const NeighborSettings<D, T>& settings) {
     CellIndex<D, T> index({.radius = settings.radius, .rule = settings.rule, .executor = settings.executor});
     settings.radii.empty() ? index.build(points) : index.build(points, settings.radii);
-    const std::uint64_t entries =
-        index.count_pairs() * (settings.radii.empty() || settings.rule != RadiusRule::own ? 2 : 1);
+    const std::uint64_t entries = index.count_pairs() * (settings.radii.empty() || is_symmetric(settings.rule) ? 2 : 1);
     const std::uint64_t need = entries * sizeof(std::uint32_t) + points.size() * sizeof(std::uint64_t);
     if (need > settings.max_bytes)
         throw Error(ErrorKind::too_large,
@@ -145,7 +144,7 @@ void find(const NeighborsOptions& options, const Input& input, Report& report, T
     const auto executor = options.common.executor();
     NeighborSettings<D, T> settings{.executor = executor.get(),
                                     .max_bytes = options.common.max_bytes,
-                                    .rule = rule_named(options.rule),
+                                    .rule = *radius_rule_named(options.rule),
                                     .periodic = periodic_box<D, T>(options.periodic),
                                     .k = options.k.value_or(0),
                                     .skin = static_cast<T>(options.skin),
@@ -228,9 +227,9 @@ void add_neighbors(CLI::App& app) {
                      "PREFIX.distances.npy")
         ->type_name("PREFIX");
     verb->add_option("--radii", options->radii_file, "(N,) one radius per point, .npy or .csv")->type_name("FILE");
-    verb->add_option("--radius-rule", options->rule, "how two radii combine: own, max, min, sum")
+    verb->add_option("--radius-rule", options->rule, "how two radii combine")
         ->type_name("RULE")
-        ->check(CLI::IsMember({"own", "max", "min", "sum"}))
+        ->check(CLI::IsMember(rule_names()))
         ->capture_default_str();
     verb->add_option("--periodic", options->periodic, "Lx,Ly,Lz (0: open), or nine numbers: the three box vectors")
         ->type_name("L,...")

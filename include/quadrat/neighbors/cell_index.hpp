@@ -5,30 +5,24 @@
 // printed reaches less than h/2).
 //
 // j is a neighbour of i when dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T, never fused
-// (docs/neighbors.md).
+// (docs/reference/neighbors.md).
 #pragma once
 
 #include <quadrat/cells/neighbor_list.hpp>
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
 #include <quadrat/neighbors/periodic.hpp>
+#include <quadrat/neighbors/radius_rule.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace quadrat {
-
-/// With one radius per point, how far apart i and j may be for j to be in the row of i.
-enum class RadiusRule : std::uint8_t {
-    own,  ///< r_i: varying support (section 4.1); not symmetric
-    max,  ///< the larger of the two
-    min,  ///< the smaller of the two
-    sum,  ///< r_i + r_j: touching grains
-};
 
 /// Which order the rows of a list are stored in. Reading row i is the same in both.
 enum class RowOrder : std::uint8_t {
@@ -36,125 +30,216 @@ enum class RowOrder : std::uint8_t {
     input,  ///< row 0, 1, 2, ... without gaps: NeighborList::offsets() and indices() may be used
 };
 
-/// What find_neighbors stores.
+/// What find_neighbors stores. The defaults give full rows of indices and nothing else, which is the fast lane; half
+/// lists are as fast. Distances, vectors, shifts and groups take a slower lane (docs/neighbors.md).
 struct NeighborOptions {
-    bool half = false;  ///< each pair once: in the row of the one that is first in cell order (with images: of the
-                        ///< smaller index); groups must see each other
-    bool self = false;  ///< point i is in its own row
+    /// Each pair once: in the row of the one that is first in cell order, or with periodic images in the row of the
+    /// smaller index. The rule of the radii must be symmetric and groups must see each other, or Error{unsupported} is
+    /// thrown. Default: each pair in both rows.
+    bool half = false;
+    /// Point i is in its own row, too. Default: it is not.
+    bool self = false;
+    /// How the rows lie in memory. Default: as they are found.
     RowOrder order = RowOrder::cell;
+    /// What is stored beside each index, in the unit of the coordinates or its square. Default: nothing.
     DistanceKind distances = DistanceKind::none;
-    bool vectors = false;  ///< x_j - x_i, with images x_j + shift - x_i
-    bool shifts = false;   ///< which periodic image
-    /// A group below 64 per point; empty: all are in group 0. With queries, the groups of the points.
+    /// Stores x_j - x_i, with images x_j + shift - x_i, in the unit of the coordinates. Default: not.
+    bool vectors = false;
+    /// Stores which periodic image it is, in whole box vectors. Default: not.
+    bool shifts = false;
+    /// The group of each point, 0 to 63, by index. Empty, the default: all are in group 0. With queries, too, these are
+    /// the groups of the points; a query is in group 0.
     std::span<const std::uint8_t> groups = {};
-    /// Bit h of searches[g]: rows of group g hold points of group h. Empty: everyone sees everyone.
+    /// Bit h of searches[g] is set if rows of group g hold points of group h. Empty, the default: everyone sees
+    /// everyone.
+    ///
+    ///     searches = {0b10, 0b11}:  rows of group 0 hold group 1 alone, rows of group 1 hold both
     std::span<const std::uint64_t> searches = {};
+    /// To follow the search and to stop it. Default: nobody watches.
     Watch watch = {};
 };
 
+/// What an index holds and did. Counts are exact; none of them depends on the number of threads.
+struct CellIndexStats {
+    std::uint64_t tests = 0;  ///< distance tests of the last find_neighbors or find_nearest, after culling
+    std::uint64_t bytes = 0;  ///< memory held, spare capacity and kept cells included, results not
+    std::size_t points = 0;   ///< points that are there: without the erased
+    std::size_t images = 0;   ///< copies of them around a periodic box
+    bool dense = true;        ///< a table of all cells; otherwise only rows of cells that hold points have one
+};
+
+namespace detail {
+
+/// Some rows of a search, as for_each_pair and for_each_chunk are handed them.
+struct StreamedRows {
+    std::span<const std::uint32_t> homes;   ///< their points
+    std::span<const std::uint32_t> counts;  ///< how many neighbours each has
+    const std::uint32_t* neighbors;         ///< row after row
+    bool directed;                          ///< (i, j) and (j, i) are two
+};
+using RowSink = void(void* context, const StreamedRows& rows);
+
+/// call(i, j) for each entry; with i < j unless directed.
+template <class Call>
+void for_each_entry(const StreamedRows& rows, Call&& call) {
+    const std::uint32_t* j = rows.neighbors;
+    for (std::size_t h = 0; h < rows.homes.size(); ++h) {
+        const std::uint32_t i = rows.homes[h];
+        for (const std::uint32_t* const end = j + rows.counts[h]; j != end; ++j)
+            if (rows.directed || i < *j)
+                call(i, *j);
+            else
+                call(*j, i);
+    }
+}
+
+}  // namespace detail
+
+namespace neighbors {
+
+template <int D, class T>
+class IndexState;
+
+}  // namespace neighbors
+
+/// All neighbours within a radius, and the k nearest, of points that it holds a copy of. Compiled for D = 2, 3 and
+/// T = float, double.
+///
+/// Threads: const calls may run at the same time, also on one index; a call that is not const runs alone. Results are
+/// the same bytes for any number of threads and any processor. Errors leave the index as it was and an output empty.
 template <int D, class T>
 class CellIndex {
   public:
     struct Options {
-        T radius = 0;                       ///< > 0, unless build() is given radii
-        RadiusRule rule = RadiusRule::own;  ///< how radii per point combine
-        T skin = 0;                    ///< lists reach radius + skin, and update() builds only when they might fail
-        Periodic<D, T> periodic = {};  ///< open along all axes
-        unsigned subdivision = 0;      ///< cells per radius (the paper's H); 0 chooses by density
-        std::uint64_t max_bytes = 0;   ///< a longer list is refused; 0: half of the machine's memory
-        Executor* executor = nullptr;  ///< serial when null; outlives the index
+        /// How near is near, in the unit of the coordinates: positive and finite, or 0 if build() is given radii and no
+        /// query is asked. Default: 0.
+        T radius = 0;
+        /// How two radii make one when build() is given radii. Default: the row's own point decides.
+        RadiusRule rule = RadiusRule::own;
+        /// Lists reach radius + skin, and update() sorts only when a list of before might lack a neighbour. Not
+        /// negative, in the unit of the coordinates. Default: 0, lists are exact and update() always sorts.
+        T skin = 0;
+        /// The box that repeats. Default: open along all axes.
+        Periodic<D, T> periodic = {};
+        /// Cells per radius along y and z (the H of the paper), for experiments: results do not depend on it. Default:
+        /// 0, chosen by density.
+        unsigned subdivision = 0;
+        /// The most bytes that a call may allocate for its result, and build() for periodic images; what needs more is
+        /// refused with Error{too_large} that names the bytes. Default: no limit.
+        std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+        /// Where to run. Must outlive the index. Default: null, the calling thread.
+        Executor* executor = nullptr;
     };
 
+    /// An index of no points. Throws Error{bad_value} for a radius or skin that is negative or not finite, or a box
+    /// that is flat.
     explicit CellIndex(const Options& options);
     CellIndex(CellIndex&&) noexcept;
     CellIndex& operator=(CellIndex&&) noexcept;
     ~CellIndex();
 
-    /// Sorts the points; point i keeps index i. O(n) time and memory, any finite coordinates; the points are copied.
-    /// Throws Error{bad_value} that names the index of a point that is not finite, and leaves the index as it was.
+    /// Sorts the points; point i has index i. All that was there before is forgotten. O(n) time and memory for any
+    /// finite coordinates, whatever their extent. Invalidates order().
+    ///
+    /// points: finite, or Error{bad_value} names the index of one that is not; at most 2^32 - 2.
     void build(std::span<const Vec<D, T>> points);
-    /// The same with one radius per point, each > 0.
+    /// The same with a radius of its own for each point.
+    ///
+    /// radii: one per point, positive and finite.
     void build(std::span<const Vec<D, T>> points, std::span<const T> radii);
-    /// The same points after a step, as many as before, with the radii they had. Cheaper than build(): cells are kept.
-    /// Returns false if nothing was done because no point has moved more than half of the skin since the last build:
-    /// then the last lists still hold every neighbour.
+    /// The same points after a step, with the radii they had. Cheaper than build(): cells are kept, and if few points
+    /// left theirs only these are sorted. Returns false if nothing was done because no point has moved more than half
+    /// of the skin since the last build: the last lists then still hold every neighbour. Invalidates order().
+    ///
+    /// points: as many as size(), or Error{bad_shape}; those of erased indices are not looked at.
     bool update(std::span<const Vec<D, T>> points);
-    /// Adds points after the last index; returns the first new index. Costs a build; the next update() builds again.
+    /// Adds points after the last index; returns the first new index. Costs a build; the next update() sorts again,
+    /// whatever the skin. Invalidates order().
+    ///
+    /// points: as for build(). The index must have been built without radii, or be empty.
     std::uint32_t insert(std::span<const Vec<D, T>> points);
+    /// The same for an index with radii, or an empty one.
+    ///
+    /// radii: one per new point.
     std::uint32_t insert(std::span<const Vec<D, T>> points, std::span<const T> radii);
-    /// Takes points out. The others keep their indices; rows of the erased are empty; update() ignores what it is given
-    /// for them. Costs a build. Throws Error{stale_id} for an index that is not there.
+    /// Takes points out. The others keep their indices; rows of the erased are empty. Costs a build. Invalidates
+    /// order().
+    ///
+    /// indices: each once and of a point that is there, or Error{stale_id}.
     void erase(std::span<const std::uint32_t> indices);
 
-    /// Indices given out so far, erased ones included: the number of rows.
+    /// Indices given out so far, erased ones included: the number of rows. O(1).
     [[nodiscard]] std::size_t size() const noexcept;
-    /// Indices in cell order: by z cell, y cell, x bin, index. Sort your own arrays by it for speed.
+    /// The indices that are there in cell order: by z cell, y cell, x bin, index. Arrays of yours that are sorted by it
+    /// are read faster along a list. Valid until the index changes. O(1).
     [[nodiscard]] std::span<const std::uint32_t> order() const noexcept;
-    [[nodiscard]] std::uint64_t bytes() const noexcept;
-    /// Distance tests made by the last find_neighbors or find_nearest, after culling.
-    [[nodiscard]] std::uint64_t tests() const noexcept;
+    /// What the index holds and did last. O(1).
+    [[nodiscard]] CellIndexStats stats() const;
 
-    // Const calls may run at the same time. Entries of a row are in cell order.
-
-    /// Fills `out` with one row per point. Throws Error{too_large} that names the bytes needed if they exceed
-    /// max_bytes.
+    /// Fills `out` with one row per index: the neighbours of point i, in cell order. O(n + entries).
+    ///
+    /// out: what it held is gone; its memory is used again.
+    /// options: see there; its spans are read during the call only.
     void find_neighbors(NeighborList& out, const NeighborOptions& options = {}) const;
-    /// One row per query, which may be anywhere; nothing is left out for being at the same place. Radii do not apply.
+    /// One row per query: the points within options.radius + skin of it, in cell order. Radii of points do not apply,
+    /// and a point at the very place of the query is a neighbour like others. O(n_queries + entries), after a sort of
+    /// the queries.
+    ///
+    /// queries: finite, anywhere; in a periodic box they are wrapped.
+    /// options: not half, which is Error{unsupported}.
     void find_neighbors(std::span<const Vec<D, T>> queries, NeighborList& out,
                         const NeighborOptions& options = {}) const;
-    /// How many neighbours each point has; stores nothing else.
+    /// How many neighbours each point has: out[i] is the length of row i. Stores nothing else, and takes about 0.6 of
+    /// the time of the list.
     void count_neighbors(std::vector<std::uint32_t>& out) const;
-    /// How many pairs (directed ones with RadiusRule::own and radii).
+    /// How many pairs there are; directed ones if there are radii and their rule is not symmetric.
     [[nodiscard]] std::uint64_t count_pairs() const;
     /// The k nearest points of each point (not itself), nearest first, equal distances by index; fewer if there are no
-    /// more within max_distance (0: no limit). Distances are stored too. In a periodic box every image counts: an index
-    /// may come several times, its own included, and the shifts are stored too; equal distances by index, then shift.
+    /// more within max_distance. Distances are stored too. In a periodic box every image counts: an index may come
+    /// several times, its own included, and the shifts are stored too; equal distances by index, then shift. Radii and
+    /// radius of the index do not matter. The first call after a change makes cells for this k and distance in O(n),
+    /// and calls with the same two use them again; in a periodic box every call makes its own.
+    ///
+    /// k: at least 1.
+    /// max_distance: positive and finite, in the unit of the coordinates; 0, the default: no limit.
     void find_nearest(std::uint32_t k, NeighborList& out, T max_distance = 0) const;
+    /// The same for each query; a point at the very place of the query is among the nearest.
+    ///
+    /// queries: finite, anywhere; in a periodic box they are wrapped.
     void find_nearest(std::span<const Vec<D, T>> queries, std::uint32_t k, NeighborList& out, T max_distance = 0) const;
 
-    /// fn(i, j), i < j, for each pair, on this thread, in cell order; nothing is stored. With RadiusRule::own and radii
-    /// fn(i, j) for each directed pair. With images a pair may come several times, and i = j.
+    /// fn(i, j), i < j, for each pair, on this thread, in cell order; nothing is stored. With radii whose rule is not
+    /// symmetric fn(i, j) for each directed pair. With images a pair may come several times, and i = j.
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
-        const auto sink = [](void* context, const Batch& batch) {
-            auto& call = *static_cast<std::remove_reference_t<Fn>*>(context);
-            const std::uint32_t* j = batch.neighbors;
-            for (std::size_t h = 0; h < batch.homes.size(); ++h) {
-                const std::uint32_t i = batch.homes[h];
-                for (const std::uint32_t* const end = j + batch.counts[h]; j != end; ++j)
-                    if (batch.directed || i < *j)
-                        call(i, *j);
-                    else
-                        call(*j, i);
-            }
+        const auto sink = [](void* context, const detail::StreamedRows& rows) {
+            detail::for_each_entry(rows, *static_cast<std::remove_reference_t<Fn>*>(context));
         };
         stream(const_cast<void*>(static_cast<const void*>(std::addressof(fn))), sink, Threads::caller);
     }
-    /// The same in chunks, concurrently on the executor: fn(std::span<const Pair>). Chunks and their order inside are
-    /// fixed.
+    /// The same in chunks, at the same time on the executor's threads: fn(std::span<const Pair>). Which pairs make a
+    /// chunk and their order inside it do not depend on the threads; the order of the chunks does.
     template <class Fn>
     void for_each_chunk(Fn&& fn) const {
-        const auto sink = [](void* context, const Batch& batch) {
+        const auto sink = [](void* context, const detail::StreamedRows& rows) {
             auto& call = *static_cast<std::remove_reference_t<Fn>*>(context);
             std::vector<Pair> pairs;
-            const std::uint32_t* j = batch.neighbors;
-            for (std::size_t h = 0; h < batch.homes.size(); ++h) {
-                const std::uint32_t i = batch.homes[h];
-                for (const std::uint32_t* const end = j + batch.counts[h]; j != end; ++j)
-                    pairs.push_back(batch.directed || i < *j ? Pair{i, *j} : Pair{*j, i});
-            }
+            detail::for_each_entry(rows, [&](std::uint32_t i, std::uint32_t j) { pairs.push_back({i, j}); });
             if (!pairs.empty()) call(std::span<const Pair>(pairs));
         };
         stream(const_cast<void*>(static_cast<const void*>(std::addressof(fn))), sink, Threads::executor);
     }
-    /// fn(j) for each neighbour of point i, in cell order. The first call after a build costs O(n).
+    /// fn(j) for each neighbour of point i, in cell order. The first call after a change costs O(n). For a few points;
+    /// find_neighbors() is many times faster for all of them.
+    ///
+    /// i: the index of a point that is there, or Error{stale_id}.
     template <class Fn>
     void for_each_neighbor(std::uint32_t i, Fn&& fn) const {
         std::vector<std::uint32_t> row;
         find_row(i, row);
         for (const std::uint32_t j : row) fn(j);
     }
-    /// fn(j) for each point within the radius of `position`.
+    /// fn(j) for each point within the radius of `position`, as for a query.
     template <class Fn>
     void for_each_neighbor(const Vec<D, T>& position, Fn&& fn) const {
         std::vector<std::uint32_t> row;
@@ -163,21 +248,12 @@ class CellIndex {
     }
 
   private:
-    struct Batch {
-        std::span<const std::uint32_t> homes;
-        std::span<const std::uint32_t> counts;
-        const std::uint32_t* neighbors;
-        bool directed;
-    };
     enum class Threads { caller, executor };
-    void stream(void* context, void (*sink)(void*, const Batch&), Threads threads) const;
-    void find_nearest_in(const std::span<const Vec<D, T>>* queries, std::uint32_t k, NeighborList& out,
-                         T max_distance) const;
+    void stream(void* context, detail::RowSink* sink, Threads threads) const;
     void find_row(std::uint32_t i, std::vector<std::uint32_t>& row) const;
     void find_row(const Vec<D, T>& position, std::vector<std::uint32_t>& row) const;
 
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<neighbors::IndexState<D, T>> state_;
 };
 
 extern template class CellIndex<2, float>;

@@ -1,4 +1,4 @@
-// Fluid, solids and cloth in one scene, advanced in time. See docs/simulation.md for the equations.
+// Fluid, solids and cloth in one scene, advanced in time. See docs/reference/simulation.md for the equations.
 #pragma once
 
 #include <quadrat/executor.hpp>

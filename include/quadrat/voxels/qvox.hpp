@@ -1,4 +1,4 @@
-// Sparse voxels in files: .qvox, described byte by byte in docs/qvox.md.
+// Sparse voxels in files: .qvox, described byte by byte in docs/reference/qvox.md.
 #pragma once
 
 #include <quadrat/voxels/sparse_voxels.hpp>

@@ -1,26 +1,14 @@
 // The vector code of the neighbour search: cull candidates against the box of a group of homes, compare, pack. Every
 // loop is free of branches but its own end; packing is a compressing permute followed by a full store that the next one
 // overwrites. The order of a row is the order of storage, whatever the width of a vector.
-#include "neighbors/kernel.hpp"
-
-#include <algorithm>
+#include "neighbors/search/kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "neighbors/kernel.cpp"
+#define HWY_TARGET_INCLUDE "neighbors/search/kernel.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "base/compress-inl.hpp"
-
-#ifndef QUADRAT_NEIGHBORS_WRITE_AHEAD
-#define QUADRAT_NEIGHBORS_WRITE_AHEAD
-namespace quadrat::neighbors {
-
-/// Entries between what is written and the lines that are asked for; two lines per row keep up with 32 neighbours.
-inline constexpr std::size_t write_ahead = 128;
-
-}  // namespace quadrat::neighbors
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::neighbors::HWY_NAMESPACE {
@@ -257,59 +245,19 @@ void rank(T* values, std::size_t n, std::uint32_t* ranks) {
     }
 }
 
-template <int D, class T>
-bool bounds(const T* c, std::size_t n, T* lo, T* hi) {
-    // D vectors hold a whole number of points, so each lane always sees the same axis.
-    const Tag<T> d;
-    const std::size_t lanes = hn::Lanes(d);
-    const std::size_t total = n * D, block = D * lanes;
-    auto bad = hn::Zero(d);
-    std::size_t i = 0;
-    for (int axis = 0; axis < D; ++axis) lo[axis] = hi[axis] = c[axis];
-    if (total >= block) {
-        auto lo0 = hn::LoadU(d, c), lo1 = hn::LoadU(d, c + lanes), lo2 = hn::LoadU(d, c + (D - 1) * lanes);
-        auto hi0 = lo0, hi1 = lo1, hi2 = lo2;
-        for (; i + block <= total; i += block) {
-            const auto v0 = hn::LoadU(d, c + i), v1 = hn::LoadU(d, c + i + lanes);
-            lo0 = hn::Min(lo0, v0), hi0 = hn::Max(hi0, v0), bad = hn::Or(bad, hn::Sub(v0, v0));
-            lo1 = hn::Min(lo1, v1), hi1 = hn::Max(hi1, v1), bad = hn::Or(bad, hn::Sub(v1, v1));
-            if constexpr (D == 3) {
-                const auto v2 = hn::LoadU(d, c + i + 2 * lanes);
-                lo2 = hn::Min(lo2, v2), hi2 = hn::Max(hi2, v2), bad = hn::Or(bad, hn::Sub(v2, v2));
-            }
-        }
-        HWY_ALIGN T low[3 * HWY_MAX_BYTES / sizeof(T)], high[3 * HWY_MAX_BYTES / sizeof(T)];
-        hn::StoreU(lo0, d, low), hn::StoreU(lo1, d, low + lanes), hn::StoreU(lo2, d, low + (D - 1) * lanes);
-        hn::StoreU(hi0, d, high), hn::StoreU(hi1, d, high + lanes), hn::StoreU(hi2, d, high + (D - 1) * lanes);
-        for (std::size_t q = 0; q < block; ++q) {
-            lo[q % D] = std::min(lo[q % D], low[q]);
-            hi[q % D] = std::max(hi[q % D], high[q]);
-        }
-    }
-    bool finite = hn::AllTrue(d, hn::Eq(bad, hn::Zero(d)));
-    for (; i < total; ++i) {
-        lo[i % D] = std::min(lo[i % D], c[i]);
-        hi[i % D] = std::max(hi[i % D], c[i]);
-        finite = finite && c[i] - c[i] == T(0);
-    }
-    return finite;
+const base::PerKind<Kernel>& VectorKernels() {
+    static constexpr auto table = base::PerKind<Kernel>::from([]<int D, class T>() {
+        return Kernel<D, T>{.cull = cull<D, T, true>,
+                            .cull_unlabelled = cull<D, T, false>,
+                            .full = test<D, T, false, true>,
+                            .half = test<D, T, true, true>,
+                            .count = test<D, T, false, false>,
+                            .count_half = test<D, T, true, false>,
+                            .measure = measure<D, T>,
+                            .rank = rank<T>};
+    });
+    return table;
 }
-
-#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                                                                         \
-    Kernel<T> kernel_##name() {                                                                                     \
-        return {cull<D, T, true>,         cull<D, T, false>,       test<D, T, false, true>, test<D, T, true, true>, \
-                test<D, T, false, false>, test<D, T, true, false>, measure<D, T>,           rank<T>};               \
-    }                                                                                                               \
-    bool bounds_##name(const T* c, std::size_t n, T* lo, T* hi) {                                                   \
-        return bounds<D, T>(c, n, lo, hi);                                                                          \
-    }
-QUADRAT_NEIGHBOR_KERNEL(2f, 2, float)
-QUADRAT_NEIGHBOR_KERNEL(3f, 3, float)
-#if HWY_HAVE_FLOAT64
-QUADRAT_NEIGHBOR_KERNEL(2d, 2, double)
-QUADRAT_NEIGHBOR_KERNEL(3d, 3, double)
-#endif
-#undef QUADRAT_NEIGHBOR_KERNEL
 
 }  // namespace quadrat::neighbors::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -317,22 +265,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace quadrat::neighbors {
 
-#define QUADRAT_NEIGHBOR_KERNEL(name, D, T)                           \
-    HWY_EXPORT(kernel_##name);                                        \
-    HWY_EXPORT(bounds_##name);                                        \
-    template <>                                                       \
-    Kernel<T> vector_kernel<D, T>() {                                 \
-        return HWY_DYNAMIC_DISPATCH(kernel_##name)();                 \
-    }                                                                 \
-    template <>                                                       \
-    bool find_bounds<D, T>(const T* c, std::size_t n, T* lo, T* hi) { \
-        return HWY_DYNAMIC_DISPATCH(bounds_##name)(c, n, lo, hi);     \
-    }
-QUADRAT_NEIGHBOR_KERNEL(2f, 2, float)
-QUADRAT_NEIGHBOR_KERNEL(3f, 3, float)
-QUADRAT_NEIGHBOR_KERNEL(2d, 2, double)
-QUADRAT_NEIGHBOR_KERNEL(3d, 3, double)
-#undef QUADRAT_NEIGHBOR_KERNEL
+HWY_EXPORT(VectorKernels);
+
+const base::PerKind<Kernel>& vector_kernels() {
+    return HWY_DYNAMIC_DISPATCH(VectorKernels)();
+}
 
 }  // namespace quadrat::neighbors
 #endif

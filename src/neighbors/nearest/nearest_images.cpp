@@ -2,14 +2,14 @@
 // searched, and homes that find k are done, for nothing within the radius was missed. The exact distance goes back to
 // the wrapped points and the shift, as in refine.hpp, so the order does not depend on where an image happens to be
 // stored.
-#include "neighbors/nearest_images.hpp"
+#include "neighbors/nearest/nearest_images.hpp"
 
 #include <quadrat/error.hpp>
 
 #include "base/parallel.hpp"
 #include "cells/neighbor_list_writer.hpp"
 #include "cells/predicate.hpp"
-#include "neighbors/walk.hpp"
+#include "neighbors/search/walk.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -170,8 +170,8 @@ class Rounds {
         std::vector<std::uint8_t> done(rows_, 0);
         base::parallel_for(job_.executor, homes.size(), homes_at_once, [&](std::size_t begin, std::size_t end) {
             const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
-            geometry.dense ? search_chunk<true>(homes, points, b, e, radius, last, writer, done)
-                           : search_chunk<false>(homes, points, b, e, radius, last, writer, done);
+            with_form(points,
+                      [&]<bool kDense>() { search_chunk<kDense>(homes, points, b, e, radius, last, writer, done); });
         });
         std::erase_if(open_, [&](const Record<D, T>& r) { return done[r.id] != 0; });
     }
@@ -182,18 +182,15 @@ class Rounds {
         // Images are stored at rounded places; the exact test decides.
         const T slack = points.geometry().slack + 128 * std::numeric_limits<T>::epsilon() * radius;
         const bool plain = cells::plain_radius(radius) && cells::plain_radius(2 * (radius + slack));
-        const Kernel<T> kernel = plain ? vector_kernel<D, T>() : scalar_kernel<D, T>();
+        const Kernel<D, T> kernel = kernel_for<D, T>(plain);
         Walk<D, T, kDense> walk(homes, points, Reach<T>{.radius = radius + slack, .plain = plain});
         walk.report_positions();
         const cells::NearTest<T> near(radius);
         std::vector<FoundImage<T>> found;
         base::Array<std::uint32_t> positions;
-        constexpr std::uint32_t nobody = no_self;
-        std::uint32_t none[max_group];
-        std::fill_n(none, max_group, nobody);
         std::uint64_t tests = 0;
         walk.template run<false>(begin, end, [&](std::uint32_t first, Group<T>& group) {
-            group.self = none;
+            group.self = nobody.data();
             const std::size_t candidates = kernel.cull(group);
             positions.resize_discard(group.size * (candidates + max_lanes));
             kernel.full(group, candidates, positions.data());
@@ -267,13 +264,16 @@ class Rounds {
 }  // namespace
 
 template <int D, class T>
-std::uint64_t list_nearest_images(const NearestImages<D, T>& job, NeighborList& out) {
+std::uint64_t ImageRounds<D, T>::list(const NearestImages<D, T>& job, NeighborList& out) {
+    QUADRAT_ASSERT(job.k > 0 && job.lattice.active());
+    QUADRAT_ASSERT(job.erased.empty() || job.erased.size() == job.points.wrapped.size());
+    QUADRAT_ASSERT(job.skipped.empty() || job.skipped.size() == job.homes.wrapped.size());
     return Rounds<D, T>(job, out).tests();
 }
 
-template std::uint64_t list_nearest_images(const NearestImages<2, float>&, NeighborList&);
-template std::uint64_t list_nearest_images(const NearestImages<3, float>&, NeighborList&);
-template std::uint64_t list_nearest_images(const NearestImages<2, double>&, NeighborList&);
-template std::uint64_t list_nearest_images(const NearestImages<3, double>&, NeighborList&);
+template struct ImageRounds<2, float>;
+template struct ImageRounds<3, float>;
+template struct ImageRounds<2, double>;
+template struct ImageRounds<3, double>;
 
 }  // namespace quadrat::neighbors

@@ -6,7 +6,10 @@
 #pragma once
 
 #include "base/array.hpp"
+#include "base/assert.hpp"
+#include "base/kinds.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -16,6 +19,8 @@ namespace quadrat::neighbors {
 inline constexpr unsigned max_group = 16;
 /// Vector code may read so many elements past the end of storage and write as many past the end of its output.
 inline constexpr std::uint32_t max_lanes = 16;
+/// Entries between what is written and the lines that are asked for; two lines per row keep up with 32 neighbours.
+inline constexpr std::size_t write_ahead = 128;
 
 /// Positions [begin, end) of storage.
 struct Range {
@@ -67,6 +72,12 @@ struct Group {
     std::uint32_t count[max_group];  ///< result: neighbours of each home
 };
 inline constexpr std::uint32_t no_self = 0xffffffffu;
+/// Group::self of a search that leaves nobody out.
+inline constexpr auto nobody = [] {
+    std::array<std::uint32_t, max_group> all{};
+    all.fill(no_self);
+    return all;
+}();
 
 /// Fills scratch with the candidates; returns how many.
 template <class T>
@@ -84,7 +95,9 @@ using MeasureFunction = void (*)(Group<T>&, std::size_t candidates, T* distances
 template <class T>
 using RankFunction = void (*)(T* values, std::size_t n, std::uint32_t* ranks);
 
-template <class T>
+/// What the search asks of its vector code. A variant of the search (distances beside the labels, images, another rule)
+/// is one more member here, chosen once by Search, not a branch inside one of these.
+template <int D, class T>
 struct Kernel {
     CullFunction<T> cull;
     CullFunction<T> cull_unlabelled;  ///< for the counts
@@ -94,14 +107,14 @@ struct Kernel {
 };
 
 /// The best for this processor.
-template <int D, class T>
-[[nodiscard]] Kernel<T> vector_kernel();
+[[nodiscard]] const base::PerKind<Kernel>& vector_kernels();
 /// Plain code that applies the rule for radii whose square leaves the range of the type (cells/predicate.hpp).
-template <int D, class T>
-[[nodiscard]] Kernel<T> scalar_kernel();
+[[nodiscard]] const base::PerKind<Kernel>& scalar_kernels();
 
-/// Smallest and largest coordinate per axis of n points; false (and no bounds) if one is not finite. n > 0.
+/// The one for radii that are all `plain`, or not (cells/predicate.hpp).
 template <int D, class T>
-[[nodiscard]] bool find_bounds(const T* coordinates, std::size_t n, T* lo, T* hi);
+[[nodiscard]] Kernel<D, T> kernel_for(bool plain) {
+    return (plain ? vector_kernels() : scalar_kernels()).template get<D, T>();
+}
 
 }  // namespace quadrat::neighbors

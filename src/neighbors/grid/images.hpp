@@ -6,7 +6,7 @@
 #include <quadrat/cells/neighbor_list.hpp>
 #include <quadrat/neighbors/periodic.hpp>
 
-#include "neighbors/grid.hpp"
+#include "neighbors/grid/grid.hpp"
 
 #include <cstddef>
 #include <cstdint>

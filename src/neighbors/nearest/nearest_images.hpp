@@ -5,7 +5,7 @@
 #include <quadrat/cells/neighbor_list.hpp>
 #include <quadrat/executor.hpp>
 
-#include "neighbors/images.hpp"
+#include "neighbors/grid/images.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,9 +27,11 @@ struct NearestImages {
     std::uint64_t max_bytes;
 };
 
-/// One row per home, nearest first, equal distances by index and then by shift, with distances and shifts. Throws
-/// Error{too_large} if the list or the images need more than max_bytes. Returns the number of distance tests.
 template <int D, class T>
-std::uint64_t list_nearest_images(const NearestImages<D, T>& job, NeighborList& out);
+struct ImageRounds {
+    /// One row per home, nearest first, equal distances by index and then by shift, with distances and shifts. Throws
+    /// Error{too_large} if the list or the images need more than max_bytes. Returns the number of distance tests.
+    static std::uint64_t list(const NearestImages<D, T>& job, NeighborList& out);
+};
 
 }  // namespace quadrat::neighbors

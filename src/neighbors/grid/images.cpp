@@ -1,5 +1,5 @@
 // Wrapping into a periodic box, and the images around it.
-#include "neighbors/images.hpp"
+#include "neighbors/grid/images.hpp"
 
 #include <quadrat/error.hpp>
 

@@ -3,7 +3,8 @@
 // its own square roots; together they keep the vector units busy.
 #pragma once
 
-#include "neighbors/grid.hpp"
+#include "base/kinds.hpp"
+#include "neighbors/grid/grid.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +47,6 @@ struct Planner {
 };
 
 /// The best for this processor.
-template <int D, class T>
-[[nodiscard]] Planner<D, T> vector_planner();
+[[nodiscard]] const base::PerKind<Planner>& vector_planners();
 
 }  // namespace quadrat::neighbors

@@ -5,6 +5,7 @@
 
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "cells/neighbor_list_writer.hpp"
 #include "cells/predicate.hpp"
 #include "neighbors/state.hpp"
@@ -16,10 +17,10 @@
 
 namespace quadrat::neighbors {
 
-/// What a search is about: homes are the points of the index, or queries.
-template <int D, class T, class State>
+/// What a search is about: homes are the points of the index, or queries. Made once per call, by Search.
+template <int D, class T>
 struct Job {
-    const State& state;
+    const IndexState<D, T>& state;
     const Grid<D, T>& homes;
     const NeighborOptions& options;
     bool own;                         ///< homes are the points
@@ -28,12 +29,12 @@ struct Job {
     Reach<T> reach;
 };
 
-template <int D, class T, class State>
+template <int D, class T>
 class Refiner {
   public:
     using Segment = detail::NeighborListWriter::Segment;
 
-    explicit Refiner(const Job<D, T, State>& job) : job_(job), near_(cells::NearTest<T>(T(1))) {
+    explicit Refiner(const Job<D, T>& job) : job_(job), near_(cells::NearTest<T>(T(1))) {
         if (job.own && !job.state.support.radii.empty()) return;
         one_radius_ = true;
         near_ = cells::NearTest<T>(job.state.options.radius + job.state.options.skin);
@@ -42,18 +43,19 @@ class Refiner {
     /// Writes what remains of the row of the home at `place` to entry `at` of the segment, which is null to count only.
     std::uint32_t row(std::uint32_t place, const std::uint32_t* positions, std::uint32_t count, Segment* to,
                       std::uint64_t at) {
-        const State& s = job_.state;
+        const IndexState<D, T>& s = job_.state;
         const NeighborOptions& o = job_.options;
         const Grid<D, T>& points = s.points;
+        QUADRAT_ASSERT(place < job_.homes.size());
         const std::uint32_t i = job_.homes.ids()[place];
         const bool images = s.periodic();
         const std::uint32_t real = static_cast<std::uint32_t>(images ? s.images.real() : s.slots);
-        Vec<D, T> home;
-        for (int k = 0; k < D; ++k) home[k] = job_.homes.axis(k)[place];
+        const Vec<D, T> home = job_.homes.point(place);
         const std::uint64_t sees = o.searches.empty() ? ~std::uint64_t{0} : o.searches[job_.own ? o.groups[i] : 0];
         std::uint32_t kept = 0;
         for (std::uint32_t e = 0; e < count; ++e) {
             const std::uint32_t p = positions[e];
+            QUADRAT_ASSERT(p < points.size());
             std::uint32_t j = points.ids()[p];
             Shift shift{};
             Vec<D, T> d;
@@ -122,7 +124,7 @@ class Refiner {
         }
     }
 
-    const Job<D, T, State>& job_;
+    const Job<D, T>& job_;
     bool one_radius_ = false;
     cells::NearTest<T> near_;
 };

@@ -1,12 +1,12 @@
 // The vector code of plan.hpp. A row of cells at lateral distance g from a box can only hold neighbours within
 // sqrt(r^2 - g^2) of it along x.
-#include "neighbors/plan.hpp"
+#include "neighbors/search/plan.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "neighbors/plan.cpp"
+#define HWY_TARGET_INCLUDE "neighbors/search/plan.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -89,17 +89,12 @@ constexpr unsigned most_homes() {
     return HWY_LANES(T) * sizeof(T) >= 64 ? 16 : 12;
 }
 
-#define QUADRAT_NEIGHBOR_PLANNER(name, D, T)                           \
-    Planner<D, T> planner_##name() {                                   \
-        return {most_homes<T>(), find_boxes<D, T>, find_ranges<D, T>}; \
-    }
-QUADRAT_NEIGHBOR_PLANNER(2f, 2, float)
-QUADRAT_NEIGHBOR_PLANNER(3f, 3, float)
-#if HWY_HAVE_FLOAT64
-QUADRAT_NEIGHBOR_PLANNER(2d, 2, double)
-QUADRAT_NEIGHBOR_PLANNER(3d, 3, double)
-#endif
-#undef QUADRAT_NEIGHBOR_PLANNER
+const base::PerKind<Planner>& VectorPlanners() {
+    static constexpr auto table = base::PerKind<Planner>::from([]<int D, class T>() {
+        return Planner<D, T>{most_homes<T>(), find_boxes<D, T>, find_ranges<D, T>};
+    });
+    return table;
+}
 
 }  // namespace quadrat::neighbors::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -107,17 +102,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace quadrat::neighbors {
 
-#define QUADRAT_NEIGHBOR_PLANNER(name, D, T)           \
-    HWY_EXPORT(planner_##name);                        \
-    template <>                                        \
-    Planner<D, T> vector_planner<D, T>() {             \
-        return HWY_DYNAMIC_DISPATCH(planner_##name)(); \
-    }
-QUADRAT_NEIGHBOR_PLANNER(2f, 2, float)
-QUADRAT_NEIGHBOR_PLANNER(3f, 3, float)
-QUADRAT_NEIGHBOR_PLANNER(2d, 2, double)
-QUADRAT_NEIGHBOR_PLANNER(3d, 3, double)
-#undef QUADRAT_NEIGHBOR_PLANNER
+HWY_EXPORT(VectorPlanners);
+
+const base::PerKind<Planner>& vector_planners() {
+    return HWY_DYNAMIC_DISPATCH(VectorPlanners)();
+}
 
 }  // namespace quadrat::neighbors
 #endif

@@ -1,7 +1,7 @@
 // The plain twin of the vector kernel. It also applies the rule for radii outside [2^-60, 2^60], whose squares leave
 // the range of float, which is too rare to be worth vector code.
 #include "cells/predicate.hpp"
-#include "neighbors/kernel.hpp"
+#include "neighbors/search/kernel.hpp"
 
 #include <algorithm>
 
@@ -10,6 +10,7 @@ namespace {
 
 template <int D, class T>
 std::size_t copy_all(const Group<T>& g) {
+    QUADRAT_ASSERT(g.scratch && (g.range_count == 0 || g.ranges));
     std::size_t n = 0;
     for (std::size_t r = 0; r < g.range_count; ++r)
         for (std::uint32_t j = g.ranges[r].begin; j < g.ranges[r].end; ++j, ++n) {
@@ -21,6 +22,7 @@ std::size_t copy_all(const Group<T>& g) {
 
 template <int D, class T, bool kHalf, bool kStore>
 void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
+    QUADRAT_ASSERT(g.size <= max_group && candidates <= g.scratch->capacity);
     for (unsigned a = 0; a < g.size; ++a) {
         const cells::NearTest<T> near(g.radius[a]);
         Vec<D, T> home, other;
@@ -40,15 +42,16 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
 
 }  // namespace
 
-template <int D, class T>
-Kernel<T> scalar_kernel() {
-    return {copy_all<D, T>,         copy_all<D, T>,           test<D, T, false, true>,
-            test<D, T, true, true>, test<D, T, false, false>, test<D, T, true, false>};
+const base::PerKind<Kernel>& scalar_kernels() {
+    static constexpr auto table = base::PerKind<Kernel>::from([]<int D, class T>() {
+        return Kernel<D, T>{.cull = copy_all<D, T>,
+                            .cull_unlabelled = copy_all<D, T>,
+                            .full = test<D, T, false, true>,
+                            .half = test<D, T, true, true>,
+                            .count = test<D, T, false, false>,
+                            .count_half = test<D, T, true, false>};
+    });
+    return table;
 }
-
-template Kernel<float> scalar_kernel<2, float>();
-template Kernel<float> scalar_kernel<3, float>();
-template Kernel<double> scalar_kernel<2, double>();
-template Kernel<double> scalar_kernel<3, double>();
 
 }  // namespace quadrat::neighbors

@@ -2,12 +2,14 @@
 // one row, find the ranges of storage that the balls around a group can touch, and hand both to the caller. A row of
 // cells at a lateral distance g from the group's box can only hold neighbours within sqrt(r^2 - g^2) of it along x: the
 // H-mask of Onderik & Durikovic 2008 (eq. 16, in its corrected form) with a continuous x. In a dense grid groups are
-// planned in batches (plan.hpp); in a sorted one, and for radii whose squares leave the range of the type, one by one.
+// planned in batches (plan.hpp); in a sparse one, and for radii whose squares leave the range of the type, one by one.
 #pragma once
 
-#include "neighbors/grid.hpp"
-#include "neighbors/kernel.hpp"
-#include "neighbors/plan.hpp"
+#include <quadrat/neighbors/radius_rule.hpp>
+
+#include "neighbors/grid/grid.hpp"
+#include "neighbors/search/kernel.hpp"
+#include "neighbors/search/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,11 +23,16 @@ namespace quadrat::neighbors {
 /// What a walk searches for.
 template <class T>
 struct Reach {
-    T radius = 0;              ///< of every home, or added to its own
-    const T* radii = nullptr;  ///< by id of the home; null when all are the same
-    bool plain = true;         ///< all squares of radii are within range (cells/predicate.hpp)
+    T radius = 0;                       ///< of every home, or added to its own
+    const T* radii = nullptr;           ///< by id of the home; null when all are the same
+    RadiusRule rule = RadiusRule::own;  ///< with radii: how a home's own combines with `largest`, the largest of all
+    T largest = 0;
+    bool plain = true;  ///< all squares of radii are within range (cells/predicate.hpp)
 
-    [[nodiscard]] T of(std::uint32_t id) const { return radii ? radii[id] + radius : radius; }
+    /// How far a home sees. Rules never fall, so no pair of it reaches farther than the one with the largest radius.
+    [[nodiscard]] T of(std::uint32_t id) const {
+        return radii ? pair_radius(rule, radii[id], largest) + radius : radius;
+    }
 };
 
 template <int D, class T, bool kDense>
@@ -34,6 +41,7 @@ class Walk {
     /// homes and points have the same geometry; they may be the same grid.
     Walk(const Grid<D, T>& homes, const Grid<D, T>& points, const Reach<T>& reach)
         : homes_(homes), points_(points), geometry_(points.geometry()), reach_(reach) {
+        QUADRAT_ASSERT(kDense == geometry_.dense && kDense == homes.geometry().dense);
         for (int k = 0; k < 3; ++k) group_.storage[k] = k < D ? points.axis(k) : nullptr;
         group_.label = points.ids();
         group_.scratch = &scratch_;
@@ -51,6 +59,7 @@ class Walk {
     template <bool kHalf, class Visit>
     void run(std::uint32_t begin, std::uint32_t end, Visit&& visit) {
         if (begin >= end) return;
+        QUADRAT_ASSERT(end <= homes_.size() && (!kHalf || &homes_ == &points_));
         typename Grid<D, T>::Row row = homes_.row_at(begin);
         for (std::uint32_t h = begin; h < end;) {
             if (h >= row.end) row = homes_.next_row(row);
@@ -68,6 +77,7 @@ class Walk {
     /// The first group of homes at [h, end) alone; returns its size.
     template <class Visit>
     unsigned run_group(std::uint32_t h, std::uint32_t end, Visit&& visit) {
+        QUADRAT_ASSERT(h < end && end <= homes_.size());
         if (h < row_.begin || h >= row_.end) row_ = homes_.row_at(h);
         const unsigned size = take(h, std::min(row_.end, end));
         find_ranges<false>(h, row_.number);
@@ -96,6 +106,7 @@ class Walk {
 
     template <class Visit>
     void finish(std::uint32_t h, Visit&& visit) {
+        QUADRAT_ASSERT(range_count_ <= ranges_.size());
         scratch_.reserve(candidates_, range_count_);
         group_.ranges = ranges_.data();
         group_.range_count = range_count_;
@@ -119,6 +130,7 @@ class Walk {
         }
         batch_.first[count] = h;
         batch_.count = count;
+        QUADRAT_ASSERT(count > 0);
         const T* axes[3] = {homes_.axis(0), homes_.axis(1), homes_.axis(D - 1)};
         planner_.boxes(batch_, axes);
 
@@ -171,6 +183,7 @@ class Walk {
     }
 
     void set_radii(unsigned a, T radius) {
+        QUADRAT_ASSERT(radius >= T(0));
         for (; a < max_group; ++a) group_.radius[a] = radius, group_.radius_sq[a] = radius * radius;
         group_.cull_sq = radius * radius;
         longest_ = radius * (1 + 64 * eps) + std::numeric_limits<T>::min();
@@ -282,8 +295,8 @@ class Walk {
                     add_row(slab, row, number, static_cast<std::size_t>(number * geometry_.cells[0]), 0, 0, 0);
                 }
         } else {
-            const std::span<const SortedRow> all = points_.sorted_rows();
-            const auto before = [](const SortedRow& a, std::pair<std::int64_t, std::int64_t> b) {
+            const std::span<const SparseRow> all = points_.sparse_rows();
+            const auto before = [](const SparseRow& a, std::pair<std::int64_t, std::int64_t> b) {
                 return a.slab != b.first ? a.slab < b.first : a.row < b.second;
             };
             auto it = std::lower_bound(all.begin(), all.end(), std::pair(low[1], low[0]), before);
@@ -322,7 +335,7 @@ class Walk {
     typename Grid<D, T>::Row row_{0, 0, 0};
     Scratch<T> scratch_;
     Group<T> group_{};
-    const Planner<D, T> planner_ = vector_planner<D, T>();
+    const Planner<D, T> planner_ = vector_planners().template get<D, T>();
     Batch<T> batch_;
     std::vector<Range> ranges_;  // one more than rows_
     std::vector<BinRanges> bin_ranges_;

@@ -1,0 +1,50 @@
+// From coordinates to the cells of a Grid. A cell is (slab, row, bin): z and y cells of at least about the radius, x
+// bins a quarter of it; in 2D the rows are the y cells. The quantiser of each axis is a clamped monotone function, and
+// a search asks it for the cells of a coordinate range: nothing can be missed, however the coordinates round (the +-1
+// cells of exactly h of Onderik & Durikovic 2008 can miss).
+#pragma once
+
+#include "base/assert.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quadrat::neighbors {
+
+/// How coordinates become cells. Axis 0 is x; row() is y in 3D; slab() is the last axis.
+template <int D, class T>
+struct Geometry {
+    bool dense = true;
+    T lo[D] = {};
+    T inverse[D] = {};           ///< 1 / edge
+    T edge[D] = {};              ///< x: width of a bin
+    std::int64_t cells[D] = {};  ///< dense: how many along each axis
+    T last[D] = {};              ///< cells - 1
+    T slack = 0;                 ///< more than any rounding error of a cell border
+
+    /// Cell borders for points within lo..hi, of which there are n, and a typical search radius. subdivision: cells per
+    /// radius along y and z (the paper's H); 0 chooses.
+    Geometry() = default;
+    Geometry(const T* bounds_lo, const T* bounds_hi, std::size_t n, double radius, unsigned subdivision);
+
+    /// Monotone in v; in [0, cells). Only if dense.
+    [[nodiscard]] std::uint32_t dense_cell(T v, int axis) const {
+        QUADRAT_ASSERT(dense && axis < D);
+        const T q = (v - lo[axis]) * inverse[axis];
+        const T low = q > T(0) ? q : T(0);
+        return static_cast<std::uint32_t>(static_cast<std::int32_t>(low < last[axis] ? low : last[axis]));
+    }
+    /// Monotone in v; in [0, 2^62].
+    [[nodiscard]] std::int64_t sorted_cell(T v, int axis) const {
+        const double q = (static_cast<double>(v) - static_cast<double>(lo[axis])) * static_cast<double>(inverse[axis]);
+        if (!(q > 0)) return 0;
+        return q < 0x1p62 ? static_cast<std::int64_t>(q) : std::int64_t{1} << 62;
+    }
+    [[nodiscard]] std::int64_t cell(T v, int axis) const { return dense ? dense_cell(v, axis) : sorted_cell(v, axis); }
+
+    /// No point of cell c lies below this, none above upper(c).
+    [[nodiscard]] T lower(std::int64_t c, int axis) const;
+    [[nodiscard]] T upper(std::int64_t c, int axis) const;
+};
+
+}  // namespace quadrat::neighbors

@@ -1,0 +1,184 @@
+// The k nearest points. Cells are made for the distance within which k points are expected, and kept until the points
+// change or another distance is asked for.
+#include "neighbors/nearest/nearest.hpp"
+
+#include <quadrat/error.hpp>
+
+#include "base/parallel.hpp"
+#include "cells/neighbor_list_writer.hpp"
+#include "cells/validate.hpp"
+#include "neighbors/nearest/nearest_images.hpp"
+#include "neighbors/nearest/nearest_search.hpp"
+
+#include <cstring>
+#include <string>
+
+namespace quadrat::neighbors {
+namespace {
+
+using detail::NeighborListWriter;
+
+constexpr std::size_t nearest_chunk = 4096;
+
+/// A radius that holds about `count` of n points that fill the box evenly.
+template <int D, class T>
+T typical_radius(const T* lo, const T* hi, std::size_t n, double count) {
+    double volume = 1, longest = 0;
+    int dimensions = 0;
+    for (int k = 0; k < D; ++k) longest = std::max(longest, static_cast<double>(hi[k]) - static_cast<double>(lo[k]));
+    for (int k = 0; k < D; ++k) {
+        const double extent = static_cast<double>(hi[k]) - static_cast<double>(lo[k]);
+        if (extent > 1e-3 * longest) volume *= extent, ++dimensions;
+    }
+    const double ball = dimensions == 3 ? 4.18879 : dimensions == 2 ? 3.14159 : 2;
+    double radius = longest > 0 ? std::pow(volume * count / (static_cast<double>(n) * ball), 1.0 / dimensions) : 1;
+    if (!(radius > 0x1p-50 * longest)) radius = longest > 0 ? 0x1p-50 * longest : 1;
+    return static_cast<T>(std::clamp(radius, 0x1p-58, 0x1p58));
+}
+
+/// The root of a square in T, or of one that T does not hold.
+template <class T>
+T root(typename Found<T>::Wide square) {
+    using Wide = typename Found<T>::Wide;
+    const bool in_range = square >= static_cast<Wide>(std::numeric_limits<T>::min()) &&
+                          square <= static_cast<Wide>(std::numeric_limits<T>::max());
+    return in_range ? std::sqrt(static_cast<T>(square)) : static_cast<T>(std::sqrt(square));
+}
+
+/// The sum of the extents of both, which no distance exceeds.
+template <int D, class T>
+double diameter_of(const Grid<D, T>& homes, const Grid<D, T>& points) {
+    double diameter = 0;
+    for (int axis = 0; axis < D && homes.size() > 0 && points.size() > 0; ++axis) {
+        const auto [lo, hi] = std::minmax_element(points.axis(axis), points.axis(axis) + points.size());
+        const auto [a, b] = std::minmax_element(homes.axis(axis), homes.axis(axis) + homes.size());
+        diameter += 1.01 * (static_cast<double>(std::max(*hi, *b)) - static_cast<double>(std::min(*lo, *a)));
+    }
+    return diameter;
+}
+
+/// Returns the number of distance tests.
+template <int D, class T>
+std::uint64_t list_nearest(const NearestJob<D, T>& job, std::size_t rows, Executor* executor, std::uint64_t max_bytes,
+                           NeighborList& out) {
+    const std::size_t grain = std::max<std::size_t>(nearest_chunk, job.homes.size() / 8192 + 1);
+    const std::size_t chunks = base::chunk_count(job.homes.size(), grain);
+    const std::uint64_t each = std::min(job.k, job.points.size());
+    const std::uint64_t need = std::uint64_t{rows} * (each * (4 + sizeof(T)) + 8);
+    if (need > max_bytes)
+        throw Error(ErrorKind::too_large, "the list of nearest points needs " + std::to_string(need) +
+                                              " bytes, more than max_bytes (" + std::to_string(max_bytes) + ")");
+    NeighborListWriter writer(out, rows, std::max<std::size_t>(chunks, 1),
+                              {.distances = DistanceKind::distance, .scalar_bytes = sizeof(T)});
+    std::uint64_t* const records = writer.records();
+    if (job.homes.size() < rows) std::fill_n(records, rows, NeighborListWriter::record(0, 0, 0));
+    std::vector<std::uint64_t> entries(chunks, 0);
+    struct Wide {
+        std::uint32_t row;
+        NeighborListWriter::WideRow place;
+    };
+    std::vector<std::vector<Wide>> wide(chunks);
+    std::atomic<std::uint64_t> tests{0};
+    base::parallel_for(executor, job.homes.size(), grain, [&](std::size_t begin, std::size_t end) {
+        const std::size_t c = begin / grain;
+        auto& segment = writer.segment(c);
+        const std::size_t most = (end - begin) * std::min<std::size_t>(job.k, job.points.size());
+        segment.indices.reserve(most);
+        segment.distances.reserve(most * sizeof(T));
+        std::uint64_t used = 0;
+        const auto row = [&](std::uint32_t place, const Found<T>* found, std::uint32_t count) {
+            for (std::uint32_t e = 0; e < count; ++e) {
+                segment.indices.data()[used + e] = found[e].index;
+                const T distance = root<T>(found[e].distance_sq);
+                std::memcpy(segment.distances.data() + (used + e) * sizeof(T), &distance, sizeof(T));
+            }
+            const std::uint32_t id = job.homes.ids()[place];
+            if (NeighborListWriter::fits(used, count)) [[likely]]
+                records[id] = NeighborListWriter::record(c, used, count);
+            else
+                wide[c].push_back({id, {used, count, static_cast<std::uint32_t>(c)}});
+            used += count;
+        };
+        const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
+        tests += with_form(job.points, [&]<bool kDense>() { return NearestSearch<D, T, kDense>(job).run(b, e, row); });
+        entries[c] = used;
+    });
+    for (const auto& rows_of_chunk : wide)
+        for (const Wide& w : rows_of_chunk) writer.set_wide(w.row, w.place);
+    writer.finish(std::accumulate(entries.begin(), entries.end(), std::uint64_t{0}));
+    return tests;
+}
+
+/// The points of the index in cells of about this radius.
+template <int D, class T>
+Grid<D, T> grid_for(const IndexState<D, T>& s, T radius) {
+    std::vector<Record<D, T>> records(s.points.size());
+    for (std::uint32_t p = 0; p < s.points.size(); ++p) {
+        for (int axis = 0; axis < D; ++axis) records[p].v[axis] = s.points.axis(axis)[p];
+        records[p].id = s.points.ids()[p];
+    }
+    const Geometry<D, T> geometry(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, records.size()),
+                                  static_cast<double>(radius), 0);
+    Grid<D, T> grid;
+    grid.build(geometry, std::span<const Record<D, T>>(records), s.options.executor);
+    grid.release_scratch();
+    return grid;
+}
+
+/// In a periodic box, where every image of a point counts.
+template <int D, class T>
+void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* queries, std::uint32_t k, T max_distance,
+                 NeighborList& out) {
+    Images<D, T> others;
+    if (queries) others.wrap(s.lattice, *queries);
+    const std::span<const std::uint8_t> erased = s.erased;
+    s.tests = ImageRounds<D, T>::list({.lattice = s.lattice,
+                                       .points = s.images,
+                                       .erased = erased,
+                                       .homes = queries ? others : s.images,
+                                       .skipped = queries ? std::span<const std::uint8_t>() : erased,
+                                       .own = !queries,
+                                       .k = k,
+                                       .farthest = max_distance,
+                                       .executor = s.options.executor,
+                                       .max_bytes = s.options.max_bytes},
+                                      out);
+}
+
+}  // namespace
+
+template <int D, class T>
+void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* queries, std::uint32_t k,
+                         T max_distance, NeighborList& out) {
+    out.clear();
+    if (queries) {
+        cells::check_count(queries->size());
+        cells::check_points(*queries, s.options.executor);
+    }
+    if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
+    if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
+    if (s.periodic()) return find_images(s, queries, k, max_distance, out);
+    const T typical = typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, s.points.size()),
+                                           1.3 * static_cast<double>(k) + 1);
+    const T first = max_distance > T(0) ? std::min(typical, max_distance) : typical;
+    const std::shared_ptr<const Grid<D, T>> grid = s.nearest.get(first, [&] { return grid_for(s, first); });
+    QUADRAT_ASSERT(grid->size() == s.points.size());
+    Grid<D, T> others;
+    if (queries) others.build(grid->geometry(), *queries, s.options.executor);
+    const Grid<D, T>& homes = queries ? others : *grid;
+    s.tests = list_nearest<D, T>({.homes = homes,
+                                  .points = *grid,
+                                  .own = !queries,
+                                  .k = k,
+                                  .first = first,
+                                  .farthest = max_distance,
+                                  .diameter = diameter_of(homes, *grid)},
+                                 queries ? queries->size() : s.slots, s.options.executor, s.options.max_bytes, out);
+}
+
+template struct Nearest<2, float>;
+template struct Nearest<3, float>;
+template struct Nearest<2, double>;
+template struct Nearest<3, double>;
+
+}  // namespace quadrat::neighbors
