@@ -112,17 +112,20 @@ TEST(Pruning, GoesDownOnlyWhereThereAreChildren) {
     EXPECT_EQ(multilevel.find(query, found).cells, 4u + 2 * 8);
     EXPECT_EQ(found, (std::vector<std::uint32_t>{0}));
 
-    // A small box nearby is found through all classes, and no cell is looked into that is not above it.
+    // A small box nearby is found through all classes; of the eight cells of class 1 only its own has children, and of
+    // these the query touches one.
     hierarchical.insert(cube(1.2, 0.5));
     found.clear();
-    EXPECT_EQ(hierarchical.find(query, found).cells, 4u + 2 * 8);
+    EXPECT_EQ(hierarchical.find(query, found).cells, 4u + 8 + 1);
     EXPECT_EQ(found.size(), 2u);
     found.clear();
     EXPECT_EQ(hierarchical.find(cube(20.5, 0.25), found).cells, 2u);
 
     std::vector<Pair> pairs;
-    const std::uint64_t all = multilevel.find_pairs(boxes, pairs).cells;
-    EXPECT_LT(hierarchical.find_pairs(boxes, pairs).cells, all);
+    std::vector<Box3d> beside;
+    for (int i = 1; i < 12; ++i) beside.push_back(cube(1.5 + 3 * i, 1));
+    const std::uint64_t all = multilevel.find_pairs(beside, pairs).cells;
+    EXPECT_LT(3 * hierarchical.find_pairs(beside, pairs).cells, all);
 }
 
 TEST(KeyTables, HaveTheSizeOfWhatTheyHold) {

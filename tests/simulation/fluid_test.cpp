@@ -3,8 +3,8 @@
 #include <quadrat/simulation.hpp>
 
 #include "base/simd.hpp"
-#include "simulation/step/integrate.hpp"
 #include "simulation/scenes.hpp"
+#include "simulation/step/integrate.hpp"
 #include "support/thrown.hpp"
 
 #include <gtest/gtest.h>

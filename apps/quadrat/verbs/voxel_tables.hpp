@@ -8,7 +8,7 @@
 
 namespace quadrat::cli {
 
-/// The samples of the given numbers (voxels/samples.hpp) of a channel whose values have `samples` of them; the
+/// The samples of the given numbers (voxels/qvox.hpp) of a channel whose values have `samples` of them; the
 /// background where the number is no_sample.
 [[nodiscard]] Channel gather(const Channel& channel, std::span<const std::uint64_t> numbers, std::uint32_t samples);
 

@@ -31,7 +31,7 @@ enum class RowOrder : std::uint8_t {
 };
 
 /// What find_neighbors stores. The defaults give full rows of indices and nothing else, which is the fast lane; half
-/// lists are as fast. Distances, vectors, shifts and groups take a slower lane (docs/neighbors.md).
+/// lists are as fast. Distances, vectors, shifts and groups take a slower lane (docs/reference/neighbors.md).
 struct NeighborOptions {
     /// Each pair once: in the row of the one that is first in cell order, or with periodic images in the row of the
     /// smaller index. The rule of the radii must be symmetric and groups must see each other, or Error{unsupported} is

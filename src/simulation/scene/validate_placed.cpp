@@ -110,7 +110,7 @@ void check_body(const State& s, std::size_t body) {
     const BodyPose& pose = s.solids.poses[body];
     const std::string path = "/bodies/" + std::to_string(body) + "/position";
     check_place(s, plain(b.world_centre(pose)), path);
-    const double radius = b.shape.kind() == BodyShape::sphere ? b.shape.radius() : 0;
+    const double radius = b.shape->radius();
     for (std::size_t k = 0; k < s.walls.size(); ++k) {
         double least = 0;
         for (const Vector& p : b.corners())

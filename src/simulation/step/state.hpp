@@ -13,9 +13,9 @@
 #include <quadrat/simulation/simulation.hpp>
 
 #include "base/array.hpp"
-#include "simulation/solids/bodies.hpp"
 #include "simulation/cloth/cloths.hpp"
 #include "simulation/fluid/tables.hpp"
+#include "simulation/solids/solids.hpp"
 
 #include <array>
 #include <cstdint>
