@@ -5,7 +5,7 @@
 // printed reaches less than h/2).
 //
 // j is a neighbour of i when dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T, never fused
-// (docs/neighbors.md).
+// (docs/reference/neighbors.md).
 #pragma once
 
 #include <quadrat/cells/neighbor_list.hpp>
@@ -31,7 +31,7 @@ enum class RowOrder : std::uint8_t {
 };
 
 /// What find_neighbors stores. The defaults give full rows of indices and nothing else, which is the fast lane; half
-/// lists are as fast. Distances, vectors, shifts and groups take a slower lane (docs/neighbors.md).
+/// lists are as fast. Distances, vectors, shifts and groups take a slower lane (docs/reference/neighbors.md).
 struct NeighborOptions {
     /// Each pair once: in the row of the one that is first in cell order, or with periodic images in the row of the
     /// smaller index. The rule of the radii must be symmetric and groups must see each other, or Error{unsupported} is
