@@ -1,12 +1,15 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
-.PHONY: help demo validate test test-asan test-tsan build bench peers format clean packages packages-peers \
-        paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable
+.PHONY: help demo validate test test-dev test-clang test-asan test-tsan test-mpi build bench peers format format-check tidy house clean \
+        packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable
 
 SHELL := /bin/bash
 BUILD := build/release
-CTEST := ctest --output-on-failure --timeout 600 -j2
-SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io
+CTEST := ctest --output-on-failure --timeout 600 -j2 -LE '^mpi$$'
+# What the sanitizers run. The longest tests of the simulator and the command line are left to the other presets.
+SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io|simulation|cli
+LONG_asan := -E 'Buoyancy|LightBallsInCoarse|ALightSheetStays|GivesNoMoreThanIts|Bodies.Float|APlateSqueezes|AWholeSceneStays|HeavyAboveLight'
+FORMATTED = git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format-14
 
 help:
 	@echo "make demo      see it work (sets everything up first)"
@@ -14,7 +17,9 @@ help:
 	@echo "make build     the command line at $(BUILD)/quadrat"
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
 	@echo "make validate  the simulator against measurements, with a plot"
-	@echo "make test-asan, make test-tsan, make fuzz, make portable, make format, make clean"
+	@echo "make test-dev (assertions), test-clang, test-asan, test-tsan;  make fuzz, make portable"
+	@echo "make test-mpi  what runs on several ranks (quadrat-mpi)"
+	@echo "make format, make format-check, make tidy, make house (the sizes of files and functions), make clean"
 
 packages:
 	@cmake/install-packages.sh packages.txt
@@ -24,7 +29,7 @@ packages-peers: packages
 
 # Configured once; ninja configures again by itself when a CMake file changes.
 build/%/build.ninja: | packages
-	@cmake --preset $*
+	@cmake --preset $* $(OPTIONS)
 
 build: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target quadrat_cli
@@ -38,9 +43,25 @@ test: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
 	@mkdir -p $(BUILD)/Testing/Temporary && set -o pipefail && cd $(BUILD) && $(CTEST) | tee Testing/Temporary/summary.log
 
+# The whole suite with assertions, and warnings as errors. OPTIONS is for the first configuration: .ci/run joins files.
+test-dev: packages build/dev/build.ninja
+	@cmake --build build/dev
+	@cd build/dev && $(CTEST)
+
+test-clang: packages build/clang/build.ninja
+	@cmake --build build/clang
+	@cd build/clang && $(CTEST)
+
 test-asan test-tsan: test-%: packages build/%/build.ninja
-	@cmake --build build/$* --target quadrat_sanitized_tests
-	@cd build/$* && $(CTEST) -L '^($(SANITIZED))$$'
+	@cmake --build build/$* --target quadrat_sanitized_tests $(if $(findstring asan,$*),quadrat_test_simulation quadrat_cli)
+	@cd build/$* && $(CTEST) -L '^($(SANITIZED))$$' $(LONG_$*)
+
+# On 1, 2, 3 and 7 ranks. MPI has a list of packages of its own: the rest of the project needs none of them.
+test-mpi: packages
+	@cmake/install-packages.sh src/distributed/packages.txt
+	@cmake --preset release -DQUADRAT_WITH_MPI=ON >/dev/null
+	@cmake --build $(BUILD) --target quadrat_mpi_tests
+	@cd $(BUILD) && ctest --output-on-failure -L '^mpi$$'
 
 bench: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target all bench/all
@@ -70,7 +91,19 @@ portable: packages
 	@cmake/check-portability.sh
 
 format: packages
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+	@$(FORMATTED) -i
+
+format-check: packages
+	@$(FORMATTED) --dry-run --Werror
+
+# Of the modules that differ from origin/main or the commit before; MODULES="ccd voxels" or MODULES=all for others.
+tidy: packages $(BUILD)/build.ninja
+	@cmake $(BUILD) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+	@cmake/tidy.sh $(BUILD) $(MODULES)
+
+# make house OLD=../before: beside another tree.
+house:
+	@/usr/bin/python3 -B tests/package/house.py $(OLD) .
 
 clean:
 	@rm -rf build out

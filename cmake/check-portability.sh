@@ -11,12 +11,13 @@ disabled=$(sed -n 's/^set(QUADRAT_DISABLED_SIMD_TARGETS "\([^"]*\)".*/\1/p' CMak
 flags=(-std=c++20 -fsyntax-only -ffp-contract=off -Wall -Wextra -Iinclude -Isrc -isystem /usr/include/eigen3
        -idirafter "$headers" "-DHWY_DISABLED_TARGETS=($disabled)")
 
+sources() { find src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation} -name '*.cpp' | sort; }
+
 check() {  # NAME COMPILER...
   local name=$1 count failed
   shift
-  count=$(ls src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation}/*.cpp | wc -l)
-  failed=$(printf '%s\n' src/{base,cells,broad_phase,neighbors,voxels,ccd,simulation}/*.cpp |
-    xargs -P "$(nproc)" -I{} sh -c 'file=$0; "$@" "$file" || echo "$file"' {} "$@" "${flags[@]}")
+  count=$(sources | wc -l)
+  failed=$(sources | xargs -P "$(nproc)" -I{} sh -c 'file=$0; "$@" "$file" || echo "$file"' {} "$@" "${flags[@]}")
   [ -z "$failed" ] || printf "$name: %s does not compile\n" $failed
   echo "$name: $count files, $(echo -n "$failed" | grep -c .) failed"
   [ -z "$failed" ]

@@ -26,7 +26,7 @@ int main() {
         for (const auto [a, b] : tracker.begun()) std::printf("step %d: %u meets %u\n", step, b, a), ++begun;
         ended += static_cast<int>(tracker.ended().size());
     }
-    std::printf("%d began, %d ended, fat pairs found %zu times in 340 steps\n", begun, ended, kept.rebuilds());
+    std::printf("%d began, %d ended, fat pairs found %zu times in 340 steps\n", begun, ended, kept.stats().rebuilds);
 
     // Walls (group 1) and bodies (group 2): bodies meet everything, walls meet bodies only.
     quadrat::HashGridHierarchy<2, double> grid;

@@ -42,8 +42,8 @@ Input read_rows(const std::string& path, std::uint64_t per_axis, const char* wha
 Input read_boxes(const std::string& path) {
     Input input = read_rows(path, 2, "6 (3D boxes, lo lo lo hi hi hi) or 4 (2D, lo lo hi hi)");
     check_in_file(input, [&] {
-        dispatch(input.dimension, input.is_float(),
-                 [&]<int D, class T>() { cells::check_boxes<D, T>(input.rows<Box<D, T>>()); });
+        base::dispatch(input.dimension, input.scalar(),
+                       [&]<int D, class T>() { cells::check_boxes<D, T>(input.rows<Box<D, T>>()); });
     });
     return input;
 }
@@ -51,8 +51,8 @@ Input read_boxes(const std::string& path) {
 Input read_points(const std::string& path) {
     Input input = read_rows(path, 1, "3 (3D points) or 2 (2D)");
     check_in_file(input, [&] {
-        dispatch(input.dimension, input.is_float(),
-                 [&]<int D, class T>() { cells::check_points<D, T>(input.rows<Vec<D, T>>()); });
+        base::dispatch(input.dimension, input.scalar(),
+                       [&]<int D, class T>() { cells::check_points<D, T>(input.rows<Vec<D, T>>()); });
     });
     return input;
 }
@@ -64,7 +64,7 @@ io::Table read_radii(const std::string& path, const Input& points) {
         throw Error(ErrorKind::bad_shape,
                     std::to_string(radii.size()) + " radii for " + std::to_string(points.size()) + " points",
                     {.file = path});
-    if (points.is_float()) {
+    if (points.scalar() == base::Scalar::f32) {
         io::Table narrow;
         narrow.type = io::ScalarType::f32;
         narrow.shape = input.table.shape;
@@ -74,7 +74,7 @@ io::Table read_radii(const std::string& path, const Input& points) {
         input.table = std::move(narrow);
     }
     check_in_file(input, [&] {
-        if (points.is_float())
+        if (points.scalar() == base::Scalar::f32)
             cells::check_radii<float>(input.table.values<float>(), points.size());
         else
             cells::check_radii<double>(input.table.values<double>(), points.size());

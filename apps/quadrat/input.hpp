@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/kinds.hpp"
 #include "io/table.hpp"
 
 namespace quadrat::cli {
@@ -17,7 +18,10 @@ struct Input {
     int dimension = 3;
 
     [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(table.rows()); }
-    [[nodiscard]] bool is_float() const { return table.type == io::ScalarType::f32; }
+    /// float or double, for base::dispatch.
+    [[nodiscard]] base::Scalar scalar() const {
+        return table.type == io::ScalarType::f32 ? base::Scalar::f32 : base::Scalar::f64;
+    }
 
     /// The rows as Box<D, T> or Vec<D, T>.
     template <class Row>
@@ -34,12 +38,5 @@ struct Input {
 [[nodiscard]] io::Table read_radii(const std::string& path, const Input& points);
 /// Makes two inputs agree in type (double, if they differ); throws bad_shape for mixed dimensions.
 void match(Input& a, Input& b);
-
-/// Calls fn.operator()<D, T>() for the input's dimension and type.
-template <class Fn>
-decltype(auto) dispatch(int dimension, bool is_float, Fn&& fn) {
-    if (dimension == 2) return is_float ? fn.template operator()<2, float>() : fn.template operator()<2, double>();
-    return is_float ? fn.template operator()<3, float>() : fn.template operator()<3, double>();
-}
 
 }  // namespace quadrat::cli

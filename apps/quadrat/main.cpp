@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -14,12 +15,9 @@
 
 #include "io/files.hpp"
 #include "verb.hpp"
+#include "verbs.hpp"
 
 namespace quadrat::cli {
-
-#define VERB(name) void add_##name(CLI::App& app);
-#include "verbs.def"
-#undef VERB
 
 namespace {
 
@@ -30,15 +28,23 @@ void end_by_signal(int signal) {
     std::raise(signal);
 }
 
+// Under mpirun every rank would do the whole work and write the same file.
+void refuse_ranks() {
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+        if (const char* ranks = std::getenv(name); ranks && std::atoi(ranks) > 1)
+            throw UsageError(
+                std::string("started ") + ranks +
+                " times by mpirun, each of which would do all the work: use quadrat-mpi, or start it once");
+}
+
 int run(int argc, char** argv) {
     CLI::App app("quadrat: what touches what, what is near what, what is at this cell", "quadrat");
     app.set_version_flag("--version", "quadrat " QUADRAT_VERSION_STRING);
     app.require_subcommand(1);
     app.footer("quadrat VERB --help explains a verb, with an example.");
-#define VERB(name) add_##name(app);
-#include "verbs.def"
-#undef VERB
+    for (AddVerb* add : verbs) add(app);
     try {
+        refuse_ranks();
         const std::string given = argc > 1 ? argv[1] : "-";
         std::string names;
         bool known = given.starts_with('-');

@@ -34,7 +34,7 @@ class UniformNeighbors final : public NeighborFinder<D, T> {
         : hash_({.executor = settings.executor}), radius_(settings.radius) {}
     void build(std::span<const Vec<D, T>> points) override { hash_.build(points, radius_); }
     void find(NeighborList& out) override { hash_.find_neighbors(out); }
-    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.stats().tests; }
 
   private:
     UniformHash<D, T> hash_;
@@ -49,7 +49,7 @@ class OnTheFlyNeighbors final : public NeighborFinder<D, T> {
         : hash_({.executor = settings.executor}), radius_(settings.radius) {}
     void build(std::span<const Vec<D, T>> points) override { points_ = points; }
     void find(NeighborList& out) override { hash_.find_neighbors(points_, radius_, out); }
-    [[nodiscard]] std::uint64_t tested() const override { return hash_.tests(); }
+    [[nodiscard]] std::uint64_t tested() const override { return hash_.stats().tests; }
 
   private:
     HierarchicalHash<D, T> hash_;

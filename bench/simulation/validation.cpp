@@ -1,4 +1,4 @@
-// Validation runs, as CSV on the standard output (docs/simulation.md).
+// Validation runs, as CSV on the standard output (docs/results/simulation.md).
 //   quadrat_validation dam [weak | incompressible] [particles across the column = 20] [threads = 1]
 //   quadrat_validation dam_low ..., dam_square ... (the same of other experiments)
 //   quadrat_validation compare [particles across = 20]      both solvers to one simulated second: steps and seconds

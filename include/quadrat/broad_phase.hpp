@@ -23,7 +23,8 @@
 namespace quadrat {
 
 /// A structure that takes boxes in bulk and finds their overlapping pairs, each once with first < second. insert(span)
-/// adds boxes behind those that are there; update(span) gives all of them new boxes.
+/// adds boxes behind those that are there and returns the slot of the first; update(span) gives all of them new boxes,
+/// one per slot; both throw bad_value for a bad box and change nothing then.
 template <class S, int D, class T>
 concept BroadPhase = requires(S s, const S c, std::span<const Box<D, T>> boxes, std::vector<Pair>& out,
                               void (*fn)(Pair)) {
@@ -34,7 +35,8 @@ concept BroadPhase = requires(S s, const S c, std::span<const Box<D, T>> boxes, 
     { c.size() } -> std::convertible_to<std::size_t>;
 };
 
-/// A broad phase in which objects come, move and go one by one.
+/// A broad phase in which objects come, move and go one by one. Ids are never given twice; erase and move throw
+/// stale_id for one that is not there.
 template <class S, int D, class T>
 concept EditableBroadPhase = BroadPhase<S, D, T> && requires(S s, const S c, const Box<D, T>& box, Id id) {
     { s.insert(box) } -> std::same_as<Id>;
@@ -64,7 +66,8 @@ void find_pairs_if(const S& structure, std::vector<Pair>& out, Keep&& keep,
 }
 
 /// All overlapping pairs of the boxes, each once with first < second, by the structure that is fastest for most inputs.
-/// Throws bad_value naming the first bad box. For boxes that move, keep a HashGridHierarchy.
+/// Throws bad_value naming the first bad box, and too_large beyond options.max_bytes. For boxes that move, keep a
+/// HashGridHierarchy: it keeps its memory too. Cost: sorting the boxes, and linear in boxes and pairs.
 template <int D, class T>
 [[nodiscard]] std::vector<Pair> find_pairs(std::span<const Box<D, T>> boxes, const HashGridOptions& options = {}) {
     HashGridHierarchy<D, T> grid(options);
@@ -73,6 +76,7 @@ template <int D, class T>
     grid.find_pairs(pairs);
     return pairs;
 }
+/// The same for a vector, from which D and T are deduced.
 template <int D, class T>
 [[nodiscard]] std::vector<Pair> find_pairs(const std::vector<Box<D, T>>& boxes, const HashGridOptions& options = {}) {
     return find_pairs(std::span<const Box<D, T>>(boxes), options);

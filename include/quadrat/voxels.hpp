@@ -7,7 +7,6 @@
 #include <quadrat/voxels/mipmaps.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 #include <quadrat/voxels/qvox.hpp>
-#include <quadrat/voxels/samples.hpp>
 #include <quadrat/voxels/sampling.hpp>
 #include <quadrat/voxels/sparse_voxels.hpp>
 #include <quadrat/voxels/voxel_index.hpp>

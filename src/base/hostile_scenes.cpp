@@ -92,7 +92,7 @@ std::vector<NamedBoxes<D, T>> hostile_boxes(std::uint64_t seed) {
         add("touching lattice", std::move(boxes));
     }
     {
-        // A size that rounds to the cell's but touches three cells (docs/concepts.md, "Classes").
+        // A size that rounds to the cell's but touches three cells (docs/concepts.md, "The predicate").
         std::vector<Box<D, T>> boxes = make.boxes(100, -2, 2, 0, 1);
         for (int i = -2; i <= 2; ++i) {
             boxes.push_back({all<D, T>(static_cast<T>(i) - T(1e-9)), all<D, T>(static_cast<T>(i + 1))});

@@ -6,7 +6,8 @@
 //
 //   template <int D, class T> struct ThingKernel { std::size_t (*count)(const T*, std::size_t); };
 //   [[nodiscard]] const base::PerKind<ThingKernel>& thing_kernels();          // of the best target of this processor
-//   template <int D, class T> std::size_t count(const T* x, std::size_t n) { return thing_kernels().get<D, T>().count(x, n); }
+//   template <int D, class T> std::size_t count(const T* x, std::size_t n) { return thing_kernels().get<D,
+//   T>().count(x, n); }
 //
 // Its source:
 //

@@ -31,6 +31,9 @@ template <class... Calls>
 struct Overloaded : Calls... {
     using Calls::operator()...;
 };
+// clang++ before 17 does not find it by itself.
+template <class... Calls>
+Overloaded(Calls...) -> Overloaded<Calls...>;
 
 /// The nearest of what is offered; ties go to the smaller slot.
 template <class Distance>

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/radix_sort.hpp"
+#include "cells/clamped_axis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,14 +32,14 @@ std::vector<std::uint32_t> cell_order(std::size_t n, Corner&& corner) {
             lo[k] = std::min(lo[k], x);
             hi[k] = std::max(hi[k], x);
         }
-    constexpr int bits = 30 / D;
-    const double cells = std::ldexp(1.0, bits);
-    for (int k = 0; k < D; ++k) scale[k] = hi[k] > lo[k] ? cells / (hi[k] - lo[k]) : 0;
+    constexpr int bits = 30 / D;                    // per axis of a 32-bit key: zzzzzzzzzz|yyyyyyyyyy|xxxxxxxxxx
+    const double per_axis = std::ldexp(1.0, bits);  // cells
+    for (int k = 0; k < D; ++k) scale[k] = hi[k] > lo[k] ? per_axis / (hi[k] - lo[k]) : 0;
     for (std::size_t i = 0; i < n; ++i) {
         std::uint32_t rank = 0;
         for (int k = D - 1; k >= 0; --k) {
             const double q = (double(corner(i)[k]) - lo[k]) * scale[k];
-            rank = rank << bits | static_cast<std::uint32_t>(q > 0 ? std::min(q, cells - 1) : 0);
+            rank = rank << bits | cells::clamped_cell<std::uint32_t>(q, per_axis - 1);
         }
         key[i] = rank;
     }

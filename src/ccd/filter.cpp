@@ -1,4 +1,4 @@
-// Three tests, each certain when it answers (docs/ccd.md, "The filter"):
+// Three tests, each certain when it answers (docs/reference/ccd.md, "The stages"):
 //  1. a fixed direction w with w . x > 0 for all difference vectors x of the two features at both ends of the step:
 //     they are apart during all of it, because the differences move on straight lines;
 //  2. the Bernstein coefficients of the coplanarity cubic, all beyond the error bound on one side;

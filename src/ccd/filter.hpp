@@ -1,5 +1,5 @@
 // Certified decisions in double precision: what nearly every query is answered by. Constants are derived in
-// docs/ccd.md.
+// docs/reference/ccd.md.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>

@@ -1,8 +1,8 @@
 // Polynomials of degree <= 3 with integer coefficients, their real roots in [0, 1], and the exact sign of a second
 // polynomial of degree <= 2 at such a root. All by integer arithmetic, with a bounded number of operations: no
-// refinement "until it separates". The idea for the sign (docs/ccd.md, "The exact stage"): compare the root with the
-// roots of the second polynomial g, by the sign of f at a root of g, which is the sign of the linear remainder f mod g
-// there, which is a comparison of two rational numbers.
+// refinement "until it separates". The idea for the sign (docs/reference/ccd.md, "The stages"): compare the root with
+// the roots of the second polynomial g, by the sign of f at a root of g, which is the sign of the linear remainder f
+// mod g there, which is a comparison of two rational numbers.
 #pragma once
 
 #include "ccd/bigint.hpp"

@@ -1,6 +1,6 @@
 // The side conditions of a query, bounded over intervals of time: which side of each other's planes the features lie
-// on. They are the components of the parallel vectors of exact.cpp, in double with the error bounds of docs/ccd.md and,
-// where that leaves the sign open, from exact coefficients.
+// on. They are the components of the parallel vectors of exact.cpp, in double with the error bounds of
+// docs/reference/ccd.md and, where that leaves the sign open, from exact coefficients.
 #pragma once
 
 #include "ccd/coefficients.hpp"

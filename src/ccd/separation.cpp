@@ -50,7 +50,7 @@ class Search {
         return s;
     }
 
-    // docs/ccd.md, "Minimum separation", has the constants.
+    // docs/reference/ccd.md, "Minimum separation", has the constants.
     [[nodiscard]] bool apart(const Vec3d& w, const State& a, const State& b) const {
         const double error =
             span_error * (std::fabs(w[0]) * size_[0] + std::fabs(w[1]) * size_[1] + std::fabs(w[2]) * size_[2]);

@@ -83,8 +83,9 @@ std::size_t MatchAnyPoint(const T* columns, std::size_t stride, std::size_t begi
 }
 
 const base::PerKind<MatchKernel>& MatchKernels() {
-    static constexpr auto table = base::PerKind<MatchKernel>::from(
-        []<int D, class T>() { return MatchKernel<D, T>{MatchBox<D, T>, MatchAnyPoint<D, T>}; });
+    static constexpr auto table = base::PerKind<MatchKernel>::from([]<int D, class T>() {
+        return MatchKernel<D, T>{MatchBox<D, T>, MatchAnyPoint<D, T>};
+    });
     return table;
 }
 

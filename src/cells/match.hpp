@@ -51,8 +51,8 @@ template <int D, class T>
 struct MatchKernel {
     /// Writes the positions j in [begin, end) whose box overlaps `query`, ascending; returns how many. `out` has room
     /// for end - begin and one vector more.
-    std::size_t (*box)(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
-                       const Box<D, T>& query, std::uint32_t* out);
+    std::size_t (*box)(const T* columns, std::size_t stride, std::size_t begin, std::size_t end, const Box<D, T>& query,
+                       std::uint32_t* out);
     /// The same for points near `query`.
     std::size_t (*point)(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
                          const Vec<D, T>& query, const NearTest<T>& near, std::uint32_t* out);

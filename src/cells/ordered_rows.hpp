@@ -11,17 +11,17 @@
 
 namespace quadrat::cells {
 
-/// Calls row(i, found, scratch) for every i in [0, rows), which appends to `found` and returns the number of tests it
-/// made, and then append(i, row i) in ascending order on the calling thread. Rows of one task share `scratch`, made by
-/// make(). Returns the sum of the tests.
-template <class Make, class Row, class Append>
-std::uint64_t in_order(Executor* executor, std::size_t rows, Make&& make, Row&& row, Append&& append) {
+/// Calls row(i, found, scratch) for every i in [0, rows), which appends to `found` and returns what it cost, a Work,
+/// and then append(i, row i) in ascending order on the calling thread. Rows of one task share `scratch`, made by
+/// make(). Returns the sum of the costs.
+template <class Work = std::uint64_t, class Make, class Row, class Append>
+Work in_order(Executor* executor, std::size_t rows, Make&& make, Row&& row, Append&& append) {
     constexpr std::size_t rows_per_task = 256;
     constexpr std::size_t tasks_per_wave = 32;
     struct Part {
         std::vector<std::uint32_t> found;
         std::vector<std::size_t> ends;
-        std::uint64_t tests = 0;
+        Work work{};
     };
     const bool serial = base::thread_count(executor) == 1;
     std::vector<Part> parts(serial ? 1 : tasks_per_wave);
@@ -34,7 +34,7 @@ std::uint64_t in_order(Executor* executor, std::size_t rows, Make&& make, Row&& 
             auto scratch = make();
             const std::size_t begin = wave + k * rows_per_task;
             for (std::size_t i = begin; i < std::min(rows, begin + rows_per_task); ++i) {
-                part.tests += row(i, part.found, scratch);
+                part.work += row(i, part.found, scratch);
                 part.ends.push_back(part.found.size());
             }
         });
@@ -48,9 +48,9 @@ std::uint64_t in_order(Executor* executor, std::size_t rows, Make&& make, Row&& 
             }
         }
     }
-    std::uint64_t tests = 0;
-    for (const Part& part : parts) tests += part.tests;
-    return tests;
+    Work work{};
+    for (const Part& part : parts) work += part.work;
+    return work;
 }
 
 }  // namespace quadrat::cells

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace quadrat::cells {
 namespace {
@@ -49,23 +50,23 @@ template <int D, class T>
 }  // namespace
 
 template <int D, class T>
-void check_box(const Box<D, T>& box, std::size_t index) {
+void Checks<D, T>::box(const Box<D, T>& box, std::size_t index) {
     if (!good(box)) explain(box, index);
 }
 
 template <int D, class T>
-void check_boxes(std::span<const Box<D, T>> boxes, Executor* executor) {
+void Checks<D, T>::boxes(std::span<const Box<D, T>> boxes, Executor* executor) {
     check_count(boxes.size());
     base::parallel_for(executor, boxes.size(), grain, [&](std::size_t begin, std::size_t end) {
         bool ok = true;
         for (std::size_t i = begin; i < end; ++i) ok &= good(boxes[i]);
         if (ok) return;
-        for (std::size_t i = begin; i < end; ++i) check_box(boxes[i], i);
+        for (std::size_t i = begin; i < end; ++i) box(boxes[i], i);
     });
 }
 
 template <int D, class T>
-void check_points(std::span<const Vec<D, T>> points, Executor* executor) {
+void Checks<D, T>::points(std::span<const Vec<D, T>> points, Executor* executor) {
     check_count(points.size());
     base::parallel_for(executor, points.size(), grain, [&](std::size_t begin, std::size_t end) {
         bool ok = true;
@@ -78,29 +79,10 @@ void check_points(std::span<const Vec<D, T>> points, Executor* executor) {
     });
 }
 
-template <class T>
-void check_radius(T radius, const char* field) {
+void check_radius(double radius, const char* field, Where where) {
     if (radius > 0 && finite(radius)) return;
-    Where where;
     where.field = field;
-    throw Error(ErrorKind::bad_value, std::isnan(radius) ? "NaN" : "must be positive and finite", where);
-}
-
-template <class T>
-void check_radii(std::span<const T> radii, std::size_t points) {
-    if (radii.size() != points) {
-        Where where;
-        where.field = "radii";
-        throw Error(ErrorKind::bad_shape,
-                    std::to_string(radii.size()) + " radii for " + std::to_string(points) + " points", where);
-    }
-    for (std::size_t i = 0; i < radii.size(); ++i) {
-        if (radii[i] > 0 && finite(radii[i])) continue;
-        Where where;
-        where.index = i;
-        where.field = "radii";
-        throw Error(ErrorKind::bad_value, std::isnan(radii[i]) ? "NaN" : "must be positive and finite", where);
-    }
+    throw Error(ErrorKind::bad_value, std::isnan(radius) ? "NaN" : "must be positive and finite", std::move(where));
 }
 
 void check_slots(std::size_t given, std::size_t slots) {
@@ -122,18 +104,9 @@ void check_count(std::size_t count) {
     throw Error(ErrorKind::too_large, std::to_string(count) + " objects; indices of 32 bits hold 4294967294");
 }
 
-#define QUADRAT_INSTANTIATE(D, T)                                      \
-    template void check_boxes(std::span<const Box<D, T>>, Executor*);  \
-    template void check_points(std::span<const Vec<D, T>>, Executor*); \
-    template void check_box(const Box<D, T>&, std::size_t);
-QUADRAT_INSTANTIATE(2, float)
-QUADRAT_INSTANTIATE(2, double)
-QUADRAT_INSTANTIATE(3, float)
-QUADRAT_INSTANTIATE(3, double)
-#undef QUADRAT_INSTANTIATE
-template void check_radius(float, const char*);
-template void check_radius(double, const char*);
-template void check_radii(std::span<const float>, std::size_t);
-template void check_radii(std::span<const double>, std::size_t);
+template struct Checks<2, float>;
+template struct Checks<3, float>;
+template struct Checks<2, double>;
+template struct Checks<3, double>;
 
 }  // namespace quadrat::cells

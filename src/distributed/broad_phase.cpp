@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "distributed/local_ids.hpp"
+#include "distributed/stopwatch.hpp"
 
 namespace quadrat {
 namespace {
@@ -66,18 +67,23 @@ struct DistributedBroadPhase<D, T>::Impl {
 
     [[nodiscard]] const Communicator& comm() const { return *decomposition.comm(); }
 
+    DistributedSeconds seconds;
+
     // Collective. `spheres` are empty, or as many as the boxes.
     Migration replace(std::vector<BoxT> boxes, std::vector<SphereT> spheres, std::vector<std::uint64_t> new_ids,
                       bool now_spheres) {
+        distributed::Stopwatch watch;
         Migration migration = decomposition.update(std::span<const BoxT>(boxes));
         Held next{std::move(boxes), std::move(spheres), std::move(new_ids), {}, decomposition.region(), {}};
         migration.apply(next.boxes);
         migration.apply(next.ids);
         if (now_spheres) migration.apply(next.spheres);
+        seconds.migrate = watch.lap();
         next.halo = decomposition.halo(std::span<const BoxT>(next.boxes));
         next.halo.send(next.boxes);
         next.halo.send(next.ids);
         if (now_spheres) next.halo.send(next.spheres);
+        seconds.halo = watch.lap();
         std::vector<std::uint64_t> all_ids;
         together(comm(), [&] {
             next.beyond.resize(next.boxes.size());
@@ -92,7 +98,7 @@ struct DistributedBroadPhase<D, T>::Impl {
         std::swap(ids, all_ids);
         const bool were_spheres = std::exchange(are_spheres, now_spheres);
         try {
-            together(comm(), [&] { fill_grid(); });
+            together(comm(), [&] { distributed::timed(seconds.build, seconds.build_cpu, [&] { fill_grid(); }); });
         } catch (...) {
             std::swap(held, next);
             std::swap(ids, all_ids);
@@ -137,8 +143,10 @@ struct DistributedBroadPhase<D, T>::Impl {
     void find(std::vector<Pair>& out) {
         together(comm(), [&] {
             if (!grid_is_current) fill_grid();
-            grid.find_pairs(out);
-            out.erase(std::remove_if(out.begin(), out.end(), [&](const Pair& p) { return !mine(p); }), out.end());
+            distributed::timed(seconds.find, seconds.find_cpu, [&] {
+                grid.find_pairs(out);
+                out.erase(std::remove_if(out.begin(), out.end(), [&](const Pair& p) { return !mine(p); }), out.end());
+            });
         });
     }
 
@@ -282,6 +290,10 @@ const Decomposition<D, T>& DistributedBroadPhase<D, T>::decomposition() const {
 template <int D, class T>
 DecompositionStats DistributedBroadPhase<D, T>::stats() const {
     return impl_->decomposition.stats();
+}
+template <int D, class T>
+const DistributedSeconds& DistributedBroadPhase<D, T>::seconds() const {
+    return impl_->seconds;
 }
 
 template class DistributedBroadPhase<2, float>;

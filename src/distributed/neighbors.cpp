@@ -2,11 +2,13 @@
 #include <quadrat/error.hpp>
 #include <quadrat/neighbors/cell_index.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "cells/validate.hpp"
 #include "distributed/local_ids.hpp"
+#include "distributed/stopwatch.hpp"
 
 namespace quadrat {
 
@@ -27,6 +29,7 @@ struct DistributedNeighbors<D, T>::Impl {
     CellIndex<D, T> index;
     bool index_is_current = true;
     Held held;
+    DistributedSeconds seconds;
 
     Impl(MPI_Comm comm, T r, const Options& o)
         : decomposition(comm, o),
@@ -42,22 +45,25 @@ struct DistributedNeighbors<D, T>::Impl {
     [[nodiscard]] const Communicator& comm() const { return *decomposition.comm(); }
 
     Migration replace(std::span<const VecT> given, std::vector<std::uint64_t> new_ids) {
+        distributed::Stopwatch watch;
         Held next;
         together(comm(), [&] { next.points.assign(given.begin(), given.end()); });
         next.ids = std::move(new_ids);
         Migration migration = decomposition.update(std::span<const VecT>(next.points));
         migration.apply(next.points);
         migration.apply(next.ids);
+        seconds.migrate = watch.lap();
         next.halo = decomposition.halo(std::span<const VecT>(next.points), radius);
         next.halo.send(next.points);
         next.halo.send(next.ids);
+        seconds.halo = watch.lap();
         together(comm(), [&] {
             next.groups.assign(next.points.size(), 1);
             std::fill_n(next.groups.begin(), next.halo.own(), std::uint8_t{0});
         });
         std::swap(held, next);
         try {
-            together(comm(), [&] { fill_index(); });
+            together(comm(), [&] { distributed::timed(seconds.build, seconds.build_cpu, [&] { fill_index(); }); });
         } catch (...) {
             std::swap(held, next);
             index_is_current = false;
@@ -85,7 +91,7 @@ struct DistributedNeighbors<D, T>::Impl {
         }
         together(comm(), [&] {
             if (!index_is_current) fill_index();
-            index.find_neighbors(out, options);
+            distributed::timed(seconds.find, seconds.find_cpu, [&] { index.find_neighbors(out, options); });
         });
     }
 };
@@ -145,6 +151,10 @@ const Decomposition<D, T>& DistributedNeighbors<D, T>::decomposition() const {
 template <int D, class T>
 DecompositionStats DistributedNeighbors<D, T>::stats() const {
     return impl_->decomposition.stats();
+}
+template <int D, class T>
+const DistributedSeconds& DistributedNeighbors<D, T>::seconds() const {
+    return impl_->seconds;
 }
 
 template class DistributedNeighbors<2, float>;

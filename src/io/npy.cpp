@@ -200,13 +200,17 @@ ScalarType kept_type(const Header& header) {
     }
 }
 
-}  // namespace
+struct Placed {
+    Header header;
+    std::size_t begin;  // of the values
+    std::size_t count;  // of values
+};
 
-Table parse_npy(std::span<const std::byte> file, std::string_view name) {
-    const auto fail = [&](const std::string& message, std::size_t byte) {
+// The header of a file of so many bytes, of which `text` is the beginning or all; the size is what the header says.
+Placed placed_header(std::string_view text, std::uint64_t file_size, std::string_view name) {
+    const auto fail = [&](const std::string& message, std::uint64_t byte) {
         throw Error(ErrorKind::bad_format, message, {.file = std::string(name), .byte = byte});
     };
-    const std::string_view text = as_text(file);
     if (text.substr(0, 6) != "\x93NUMPY") fail("not an NPY file", 0);
     if (text.size() < 10) fail("the header is truncated", text.size());
     const unsigned version = static_cast<unsigned char>(text[6]);
@@ -217,27 +221,49 @@ Table parse_npy(std::span<const std::byte> file, std::string_view name) {
     for (std::size_t k = length_size; k-- > 0;) length = length << 8 | static_cast<unsigned char>(text[8 + k]);
     const std::size_t start = 8 + length_size;
     if (length > text.size() - start) fail("the header is truncated", text.size());
-    const Header header = HeaderParser(text.substr(start, length), start, name).parse();
+    Header header = HeaderParser(text.substr(start, length), start, name).parse();
 
-    const std::size_t present = text.size() - start - length;
-    std::size_t count = 1;
+    const std::uint64_t present = file_size - start - length;
+    std::uint64_t count = 1;
     for (const std::uint64_t extent : header.shape)
         if (extent == 0) count = 0;
     for (const std::uint64_t extent : header.shape) {
         if (count == 0) break;
         if (extent > present / header.item_size / count)
-            fail("the shape needs more bytes than the file has", text.size());
-        count *= static_cast<std::size_t>(extent);
+            fail("the shape needs more bytes than the file has", file_size);
+        count *= extent;
     }
-    const std::size_t needed = count * header.item_size;
-    if (needed > present) fail("the shape needs more bytes than the file has", text.size());
+    const std::uint64_t needed = count * header.item_size;
+    if (needed > present) fail("the shape needs more bytes than the file has", file_size);
     if (needed < present) fail("bytes after the end of the array", start + length + needed);
+    return {std::move(header), start + length, static_cast<std::size_t>(count)};
+}
+
+}  // namespace
+
+NpyLayout npy_layout(std::span<const std::byte> head, std::uint64_t file_size, std::string_view name) {
+    const Placed placed = placed_header(as_text(head), file_size, name);
+    const Header& header = placed.header;
+    const bool little = std::endian::native == std::endian::little;
+    return {.type = kept_type(header),
+            .shape = header.shape,
+            .begin = placed.begin,
+            .as_in_memory = header.item_size == scalar_size(kept_type(header)) &&
+                            !(header.fortran_order && header.shape.size() > 1) &&
+                            header.byte_order != (little ? '>' : '<')};
+}
+
+Table parse_npy(std::span<const std::byte> file, std::string_view name) {
+    const Placed placed = placed_header(as_text(file), file.size(), name);
+    const Header& header = placed.header;
+    const std::size_t begin = placed.begin, count = placed.count;
+    const std::size_t needed = count * header.item_size;
 
     Table table;
     table.shape = header.shape;
     table.type = kept_type(header);
     table.bytes.resize_discard(needed);
-    const std::byte* data = file.data() + start + length;
+    const std::byte* data = file.data() + begin;
     with_size(header.item_size, [&](auto size) {
         if (header.fortran_order && header.shape.size() > 1)
             to_c_order<size>(data, table.bytes.data(), header.shape, count);
@@ -261,30 +287,27 @@ Table read_npy(const std::string& path) {
     return parse_npy(file.bytes(), path);
 }
 
-void write_npy(AtomicFile& file, const TableView& table) {
+std::string npy_header(ScalarType type, const std::vector<std::uint64_t>& shape) {
     const char* types[] = {"f4", "f8", "i4", "i8", "u1", "u4", "u8"};
     const bool little = std::endian::native == std::endian::little;
     std::string header = "{'descr': '";
-    header += table.type == ScalarType::u8 ? '|' : little ? '<' : '>';
-    header += types[static_cast<int>(table.type)];
+    header += type == ScalarType::u8 ? '|' : little ? '<' : '>';
+    header += types[static_cast<int>(type)];
     header += "', 'fortran_order': False, 'shape': (";
-    for (const std::uint64_t extent : table.shape) header += std::to_string(extent) + ",";
-    if (table.shape.size() > 1) header.pop_back();
+    for (const std::uint64_t extent : shape) header += std::to_string(extent) + ",";
+    if (shape.size() > 1) header.pop_back();
     header += "), }";
     header.append(63 - (10 + header.size()) % 64, ' ');  // the data start at a multiple of 64
     header += '\n';
-    const char start[] = {'\x93',
-                          'N',
-                          'U',
-                          'M',
-                          'P',
-                          'Y',
-                          1,
-                          0,
-                          static_cast<char>(header.size() & 255),
-                          static_cast<char>(header.size() >> 8)};
-    file.write(start, sizeof start);
-    file.write(header);
+    std::string start = "\x93NUMPY\x01";
+    start += '\0';
+    start += static_cast<char>(header.size() & 255);
+    start += static_cast<char>(header.size() >> 8);
+    return start + header;
+}
+
+void write_npy(AtomicFile& file, const TableView& table) {
+    file.write(npy_header(table.type, table.shape));
     file.write(table.data, static_cast<std::size_t>(table.size()) * scalar_size(table.type));
 }
 

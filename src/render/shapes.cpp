@@ -1,6 +1,7 @@
 // Small meshes, normals and cameras for the ray tracer.
 #include <limits>
 
+#include "base/surfaces.hpp"
 #include "render/ray_tracer.hpp"
 #include "render/vector.hpp"
 
@@ -27,14 +28,8 @@ namespace {
 
 void add_box(Shape& shape, const Box3f& b) {
     const auto first = static_cast<std::uint32_t>(shape.vertices.size());
-    for (std::uint32_t k = 0; k < 8; ++k)
-        shape.vertices.push_back({k & 1 ? b.hi[0] : b.lo[0], k & 2 ? b.hi[1] : b.lo[1], k & 4 ? b.hi[2] : b.lo[2]});
-    constexpr std::uint32_t quads[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
-                                           {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
-    for (const auto& q : quads) {
-        shape.triangles.push_back({first + q[0], first + q[1], first + q[2]});
-        shape.triangles.push_back({first + q[0], first + q[2], first + q[3]});
-    }
+    for (std::uint32_t c = 0; c < 8; ++c) shape.vertices.push_back(base::box_corner(b, c));
+    for (const Triangle& t : base::box_triangles) shape.triangles.push_back({first + t.a, first + t.b, first + t.c});
 }
 
 }  // namespace
@@ -78,10 +73,8 @@ Camera camera_for(const Box3f& box, float aspect, float field_of_view) {
     const Vec3f up = cross(back, right);
     const float half_y = std::tan(camera.field_of_view / 2) * 0.92f, half_x = half_y * aspect;
     float distance = 1e-6f;
-    for (int k = 0; k < 8; ++k) {
-        const Vec3f corner =
-            sub({k & 1 ? box.hi[0] : box.lo[0], k & 2 ? box.hi[1] : box.lo[1], k & 4 ? box.hi[2] : box.lo[2]},
-                camera.target);
+    for (std::uint32_t k = 0; k < 8; ++k) {
+        const Vec3f corner = sub(base::box_corner(box, k), camera.target);
         const float depth = dot(corner, back);
         distance = std::max(
             {distance, depth + std::abs(dot(corner, right)) / half_x, depth + std::abs(dot(corner, up)) / half_y});

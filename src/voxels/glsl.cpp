@@ -5,7 +5,10 @@
 
 #include <quadrat/error.hpp>
 
-#include "voxels/encode.hpp"
+#include "voxels/index/estimates.hpp"
+#include "voxels/index/state.hpp"
+
+#include <algorithm>
 
 namespace quadrat {
 namespace {
@@ -149,7 +152,7 @@ std::string voxel_body(const VoxelIndex<D>& index, const std::string& bit) {
 template <int D>
 std::string brick_body(const VoxelIndex<D>& index) {
     const std::string uvec = "uvec" + std::to_string(D);
-    const unsigned shift = VoxelIndex<D>::brick_shift, low = (1u << shift) - 1;
+    const unsigned shift = voxels::brick_shift<D>, low = (1u << shift) - 1;
     const auto tag_bits = static_cast<unsigned>(index.tag_bits());
     const unsigned mask = tag_bits >= 32 ? 0xffffffffu : (1u << tag_bits) - 1;
     std::string s = "    " + uvec + " moved = p + " +
@@ -157,7 +160,7 @@ std::string brick_body(const VoxelIndex<D>& index) {
                     ", key = moved >> " + number(shift) + ", inner = moved & " + number(low) + ";\n";
     s += "    uint bit = inner.x | inner.y << " + number(shift) + (D == 3 ? " | inner.z << " + number(2 * shift) : "") +
          ";\n" + place(index.hash());
-    s += "    uint byte = slot * " + number(12 + (tag_bits + 7) / 8) + ";\n";
+    s += "    uint byte = slot * " + number(voxels::BrickRecords::stride_for(tag_bits)) + ";\n";
     s += "    if (((quadrat_bytes(byte + 12u) ^ bucket) & " + number(mask) + ") != 0u) return -1;\n";
     return s + brick_text + "    return int(at);\n";
 }
@@ -207,16 +210,11 @@ std::string glsl_find(const VoxelIndex<D>& index) {
 
 template <int D>
 std::vector<GlslTable> glsl_tables(const VoxelIndex<D>& index) {
-    const auto parts = index.parts();
+    const auto parts = voxels::IndexFiles<D>::parts(index);
     std::vector<GlslTable> out;
-    const auto add = [&](const char* name, const Buffer& b) {
-        if (b.size) out.push_back({name, glsl_words({b.data.get(), b.size})});
-    };
-    add("offsets", parts.offsets);
-    add("tags", parts.tags);
-    add("bits", parts.bits);
-    add("ranks", parts.ranks);
-    add("bricks", parts.bricks);
+    for (std::size_t t = 0; t < voxels::table_count; ++t)
+        if (const Buffer& b = parts.tables[t]; b.size != 0)
+            out.push_back({voxels::table_names[t], glsl_words({b.data.get(), b.size})});
     return out;
 }
 

@@ -22,8 +22,8 @@ namespace quadrat {
 namespace {
 
 using cells::ClassedHash;
-using cells::ClassedHashOptions;
-using cells::Scheme;
+using cells::HierarchicalScheme;
+using cells::MultilevelScheme;
 
 Box3d cube(double lo, double edge) {
     return {{lo, lo, lo}, {lo + edge, lo + edge, lo + edge}};
@@ -34,59 +34,98 @@ TEST(SlotVisits, OncePerQueryThoughAllClassesShareAKey) {
     std::vector<Box3d> boxes;
     for (int k = 0; k < 10; ++k) boxes.push_back(cube(0.01, std::ldexp(0.9, k)));
     for (const bool per_class : {false, true}) {
-        ClassedHash<3, double> hash(Scheme::hierarchical, {.smallest = 1, .table_per_class = per_class});
+        ClassedHash<3, double, HierarchicalScheme> hash({.smallest = 1, .table_per_class = per_class});
         hash.build(std::span<const Box3d>(boxes));
         std::vector<std::uint32_t> found;
-        EXPECT_EQ(hash.find(cube(0.1, 0), found), 10u);
+        EXPECT_EQ(hash.find(cube(0.1, 0), found).tests, 10u);
         EXPECT_EQ(found.size(), 10u);
         found.clear();
-        EXPECT_EQ(hash.find(cube(0.4, 0), found), 10u);
+        EXPECT_EQ(hash.find(cube(0.4, 0), found).tests, 10u);
     }
 }
 
+template <class Scheme>
+class SlotVisitsOf : public testing::Test {};
+using Schemes = testing::Types<HierarchicalScheme, MultilevelScheme>;
+TYPED_TEST_SUITE(SlotVisitsOf, Schemes);
+
 // Eight cells that all share one slot: every object is tested once.
-TEST(SlotVisits, OncePerQueryThoughCellsShareASlot) {
-    for (const Scheme scheme : {Scheme::hierarchical, Scheme::multilevel}) {
-        ClassedHash<3, double> hash(scheme, {.smallest = 1, .fixed_length = true, .length = 1});
+TYPED_TEST(SlotVisitsOf, OncePerQueryThoughCellsShareASlot) {
+    {
+        ClassedHash<3, double, TypeParam> hash({.smallest = 1, .fixed_length = true, .length = 1});
         std::vector<Box3d> boxes;
         for (int i = 0; i < 10; ++i) boxes.push_back(cube(3.95, 0.1));
         hash.build(std::span<const Box3d>(boxes));
         std::vector<std::uint32_t> found;
-        EXPECT_EQ(hash.find(cube(3.9, 0.2), found), 10u);
+        EXPECT_EQ(hash.find(cube(3.9, 0.2), found).tests, 10u);
         EXPECT_EQ(found.size(), 10u);
     }
 }
 
 // Whatever shares what: each overlapping object once, and no more tests than objects.
-TEST(SlotVisits, NoObjectIsTestedTwice) {
+TYPED_TEST(SlotVisitsOf, NoObjectIsTestedTwice) {
     std::mt19937 random(8);
     std::uniform_real_distribution<double> place(-8, 8), size(-3, 3);
     for (int round = 0; round < 60; ++round) {
-        const auto scheme = round % 3 == 0 ? Scheme::multilevel : Scheme::hierarchical;
         const std::size_t lengths[] = {1, 2, 7, 31, 500};
-        ClassedHash<3, double> hash(scheme, {.smallest = round % 2 ? 0.25 : 0,
-                                             .fixed_length = round % 4 != 0,
-                                             .length = lengths[round % 5],
-                                             .table_per_class = round % 7 == 0});
+        ClassedHash<3, double, TypeParam> hash({.smallest = round % 2 ? 0.25 : 0,
+                                                .fixed_length = round % 4 != 0,
+                                                .length = lengths[round % 5],
+                                                .table_per_class = round % 7 == 0});
         std::vector<Box3d> boxes;
         for (int i = 0; i < 60; ++i) boxes.push_back(cube(place(random), std::exp2(size(random))));
         hash.build(std::span<const Box3d>(boxes));
         for (int edit = 0; edit < 12; ++edit) {
             boxes[static_cast<std::size_t>(edit * 3)] = cube(place(random), std::exp2(size(random)));
-            hash.move(hash.id(static_cast<std::uint32_t>(edit * 3)), boxes[static_cast<std::size_t>(edit * 3)]);
+            hash.move(hash.objects().id(static_cast<std::uint32_t>(edit * 3)),
+                      boxes[static_cast<std::size_t>(edit * 3)]);
         }
         for (int q = 0; q < 20; ++q) {
             const Box3d query = cube(q == 0 ? 0 : place(random), q % 3);
             std::vector<std::uint32_t> found, expected;
             for (std::uint32_t i = 0; i < boxes.size(); ++i)
                 if (overlap(boxes[i], query)) expected.push_back(i);
-            const std::uint64_t tests = hash.find(query, found);
+            const std::uint64_t tests = hash.find(query, found).tests;
             std::sort(found.begin(), found.end());
             EXPECT_EQ(found, expected);
             // An object may be in eight slots, and be kept as it was and as it is.
             EXPECT_LE(tests, 60u * 8 + 12 * 8);
         }
     }
+}
+
+// What HSH is for: where nothing small is, nobody looks for it. One large box and, far from it, a cluster of small
+// ones: a query beside the large box stops in its class, where the multilevel hash looks into every class.
+TEST(Pruning, GoesDownOnlyWhereThereAreChildren) {
+    std::vector<Box3d> boxes{cube(0.5, 40)};
+    for (int i = 0; i < 500; ++i) boxes.push_back(cube(10000 + 0.7 * (i % 25), 0.9));
+    ClassedHash<3, double, HierarchicalScheme> hierarchical({.smallest = 1, .levels = 6});
+    ClassedHash<3, double, MultilevelScheme> multilevel({.smallest = 1, .levels = 6});
+    hierarchical.build(std::span<const Box3d>(boxes));
+    multilevel.build(std::span<const Box3d>(boxes));
+    std::vector<std::uint32_t> found;
+    // 1.5 to 2.5 lies in one cell of classes 2 to 5 and in eight of classes 0 and 1 each.
+    const Box3d query = cube(1.5, 1);
+    EXPECT_EQ(hierarchical.find(query, found).cells, 1u);
+    EXPECT_EQ(found, (std::vector<std::uint32_t>{0}));
+    found.clear();
+    EXPECT_EQ(multilevel.find(query, found).cells, 4u + 2 * 8);
+    EXPECT_EQ(found, (std::vector<std::uint32_t>{0}));
+
+    // A small box nearby is found through all classes; of the eight cells of class 1 only its own has children, and of
+    // these the query touches one.
+    hierarchical.insert(cube(1.2, 0.5));
+    found.clear();
+    EXPECT_EQ(hierarchical.find(query, found).cells, 4u + 8 + 1);
+    EXPECT_EQ(found.size(), 2u);
+    found.clear();
+    EXPECT_EQ(hierarchical.find(cube(20.5, 0.25), found).cells, 2u);
+
+    std::vector<Pair> pairs;
+    std::vector<Box3d> beside;
+    for (int i = 1; i < 12; ++i) beside.push_back(cube(1.5 + 3 * i, 1));
+    const std::uint64_t all = multilevel.find_pairs(beside, pairs).cells;
+    EXPECT_LT(3 * hierarchical.find_pairs(beside, pairs).cells, all);
 }
 
 TEST(KeyTables, HaveTheSizeOfWhatTheyHold) {
@@ -119,7 +158,7 @@ TEST(HierarchicalHash, FixedTablesPerClassShareTheLength) {
         each({.table = HierarchicalHashOptions::Table::fixed, .table_per_class = true});
     one.build(std::span<const Box3f>(boxes));
     each.build(std::span<const Box3f>(boxes));
-    EXPECT_LT(each.bytes(), 2 * one.bytes());
+    EXPECT_LT(each.stats().bytes, 2 * one.stats().bytes);
 }
 
 TEST(HierarchicalHash, GivesMemoryBackAndNoIdTwice) {
@@ -127,16 +166,16 @@ TEST(HierarchicalHash, GivesMemoryBackAndNoIdTwice) {
     std::vector<Box3f> boxes;
     for (int i = 0; i < 20000; ++i) boxes.push_back({{float(i), 0, 0}, {float(i) + 1.5f, 1, 1}});
     hash.insert(std::span<const Box3f>(boxes));
-    const std::size_t full = hash.bytes();
+    const std::size_t full = hash.stats().bytes;
     std::vector<Id> old;
     for (std::uint32_t i = 0; i < boxes.size(); ++i) old.push_back(hash.id(i));
     for (std::size_t i = boxes.size(); i-- > 100;) hash.erase(old[i]);
-    EXPECT_LT(hash.bytes(), full / 20);
+    EXPECT_LT(hash.stats().bytes, full / 20);
     std::vector<Pair> pairs;
     hash.find_pairs(pairs);
     EXPECT_EQ(pairs.size(), 99u);
     for (std::uint32_t i = 0; i < 100; ++i) hash.erase(old[i]);
-    EXPECT_LT(hash.bytes(), full / 100);
+    EXPECT_LT(hash.stats().bytes, full / 100);
     EXPECT_EQ(hash.size(), 0u);
     const Id first = hash.insert(boxes[0]);
     hash.insert(std::span<const Box3f>(boxes));
@@ -176,7 +215,7 @@ TEST(HierarchicalHash, OneTinyBoxDoesNotChooseTheClasses) {
     std::vector<Pair> pairs;
     hash.find_pairs(pairs);
     EXPECT_TRUE(test::same_self_pairs(test::oracle_pairs<3, double>(boxes), pairs));
-    EXPECT_LT(hash.tests(), 100 * boxes.size());
+    EXPECT_LT(hash.stats().tests, 100 * boxes.size());
 }
 
 TEST(HierarchicalHash, TablesOfAbsurdLengthAreRefused) {

@@ -393,8 +393,8 @@ class Simulate(CommandLine):
         for bad in (b"", good[:40], good[:-1], good[:24] + b"\xff" * 64 + good[88:], good + b"x", *flipped):
             self.write("out/checkpoint.qsim", bad)
             self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says="checkpoint.qsim")
-        self.write("out/checkpoint.qsim", b"qsimrun1" + good[8:])
-        self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says=("checkpoint.qsim", "older version"))
+        self.write("out/checkpoint.qsim", b"quadrat-run-01" + good[14:])
+        self.fails(1, "simulate", "scene.json", "-o", "out", "--resume", says=("checkpoint.qsim", "not a checkpoint of this version"))
 
     def test_outputs_that_cannot_be_written(self):
         self.scene(water())

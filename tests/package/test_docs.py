@@ -82,6 +82,13 @@ class Docs(unittest.TestCase):
                 if len(line) > 100 and not line.startswith("|") and len(line.lstrip().split(" ")) > 2:
                     self.fail(f"{path.relative_to(SOURCE)}: a line of {len(line)} columns: {line[:60]}...")
 
+    def test_pages_that_sources_name(self):
+        for folder in SOURCES:
+            for path in (SOURCE / folder).rglob("*"):
+                if path.suffix in ENDINGS and path.is_file() and path != pathlib.Path(__file__).resolve():
+                    for name in NAMED.findall(path.read_text(errors="replace")):
+                        self.assertTrue((SOURCE / name).exists(), f"{path.relative_to(SOURCE)} names {name}")
+
 
 if __name__ == "__main__":
     unittest.main()

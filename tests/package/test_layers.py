@@ -17,6 +17,7 @@ BELOW = {
     "distributed": {"base", "cells", "broad_phase", "neighbors"},
     "io": {"base"},
     "render": {"base"},
+    "scene_io": {"base", "cells", "broad_phase", "neighbors", "voxels", "ccd", "simulation", "io"},
 }
 # Public headers that belong to base.
 BASE_HEADERS = {"geometry", "error", "executor", "id", "version"}

@@ -3,13 +3,14 @@
 #include <quadrat/simulation.hpp>
 
 #include "base/simd.hpp"
-#include "simulation/step/integrate.hpp"
 #include "simulation/scenes.hpp"
+#include "simulation/step/integrate.hpp"
 #include "support/thrown.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -96,9 +97,24 @@ TEST(Fluid, ACheckpointThatIsNotOneIsRefused) {
         bytes[at] ^= std::byte{0x10};
     }
     EXPECT_EQ(Simulation::load(bytes).time(), s.time());
+    EXPECT_TRUE(Simulation::note_of(bytes).empty());
     bytes[13] = std::byte{'1'};  // "quadrat-run-01"
     EXPECT_EQ(test::thrown_by([&] { (void)Simulation::load(bytes); }).message(),
-              "a checkpoint of an older version: run the scene again");
+              "not a checkpoint of this version: run the scene again");
+}
+
+// The note of the caller comes back, is under the checksum, and changes nothing of the run.
+TEST(Fluid, ACheckpointCarriesANote) {
+    Simulation s(test::small_dam(2, 0.02));
+    s.step();
+    const std::array<std::byte, 3> note = {std::byte{7}, std::byte{8}, std::byte{9}};
+    std::vector<std::byte> bytes;
+    s.save(bytes, note);
+    const auto found = Simulation::note_of(bytes);
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), note.begin(), note.end()));
+    EXPECT_TRUE(checkpoint(Simulation::load(bytes)) == checkpoint(s));
+    bytes[24] ^= std::byte{1};  // the first byte of the note
+    EXPECT_EQ(test::thrown_by([&] { (void)Simulation::note_of(bytes); }).kind(), ErrorKind::bad_format);
 }
 
 TEST(Fluid, TheStartIsMeasured) {

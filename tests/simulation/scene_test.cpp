@@ -52,7 +52,7 @@ TEST(SceneLimits, TwoDimensionsAreAPlane) {
     EXPECT_EQ(body([](RigidBody&) {}), "none");
     EXPECT_EQ(body([](RigidBody& b) { b.velocity[2] = 1; }), "/bodies/0/velocity/2");
     EXPECT_EQ(body([](RigidBody& b) { b.angular_velocity[0] = 1; }), "/bodies/0/angular_velocity");
-    EXPECT_EQ(body([](RigidBody& b) { b.orientation = {0.8, 0.6, 0, 0}; }), "/bodies/0/orientation");
+    EXPECT_EQ(body([](RigidBody& b) { b.orientation = {0.8, 0.6, 0, 0}; }), "/bodies/0/rotation");
     EXPECT_EQ(body([](RigidBody& b) { b.orientation = {0.8, 0, 0, 0.6}; }), "none");
 }
 
@@ -77,7 +77,7 @@ TEST(SceneLimits, SupportsAndSteps) {
                   s.cloths.push_back(upright_sheet(0.3));
                   s.cloths[0].options.time_step = 1e-300;
               }),
-              "/cloths/0/options/time_step");
+              "/cloths/0/time_step");
     EXPECT_EQ(wrong([](Scene& s) { s.jitter = 2; }), "/jitter");
     EXPECT_EQ(wrong([](Scene& s) { s.blocks[0].count = {100000, 100000, 100000}; }), "/blocks/0");
 }

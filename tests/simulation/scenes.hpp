@@ -2,6 +2,7 @@
 #pragma once
 
 #include <quadrat/simulation.hpp>
+#include "base/surfaces.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,9 +63,9 @@ inline RigidBody cube_mesh(double edge) {
     RigidBody b;
     b.shape = BodyShape::mesh;
     const double h = edge / 2;
-    for (int c = 0; c < 8; ++c) b.vertices.push_back({{c & 1 ? h : -h, c & 2 ? h : -h, c & 4 ? h : -h}});
-    b.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
-                   {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    base::Surface cube = base::box_surface({{{-h, -h, -h}}, {{h, h, h}}});
+    b.vertices = std::move(cube.vertices);
+    b.triangles = std::move(cube.triangles);
     return b;
 }
 

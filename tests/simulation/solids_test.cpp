@@ -519,13 +519,13 @@ TEST(Solids, SamplesLieInsideAMesh) {
     for (const double thickness : {0.1, 0.02, 0.004}) {
         RigidBody body = test::cube_mesh(0.1);
         for (Vec3d& v : body.vertices) v[2] *= thickness / 0.1;
-        const simulation::Shape shape(body, 3);
-        const std::vector<simulation::Vector> samples = shape.sample_surface(0.02, 0.01);
+        const std::unique_ptr<simulation::Shape> shape = simulation::make_shape(body, 3);
+        const std::vector<simulation::Vector> samples = shape->sample_surface(0.02, 0.01);
         // At least those of a sheet, at most those of the whole cube.
         EXPECT_GE(samples.size(), 16u) << thickness;
         EXPECT_LE(samples.size(), 200u) << thickness;
         for (const simulation::Vector& p : samples)
-            EXPECT_LT(shape.deep_distance(p, 0.02).value, -0.9 * std::min(0.01, 0.25 * thickness)) << thickness;
+            EXPECT_LT(shape->deep_distance(p, 0.02).value, -0.9 * std::min(0.01, 0.25 * thickness)) << thickness;
     }
 }
 

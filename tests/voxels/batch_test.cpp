@@ -7,6 +7,7 @@
 
 #include "base/simd.hpp"
 #include "fuzz/bodies/qvox.hpp"
+#include "voxels/index/state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -116,7 +117,7 @@ TEST(HiddenBit, TellsAbsenceExactly) {
 
 // The arithmetic of sections beyond 4 GB, without the memory.
 TEST(Qvox, SizesBeyondFourGigabytes) {
-    VoxelIndex<3>::Parts p;
+    voxels::IndexParts<3> p;
     p.entries = 100000000;
     p.extent = {1 << 21, 1 << 21, 1 << 21};
     p.tag_bits = 56;
@@ -125,16 +126,16 @@ TEST(Qvox, SizesBeyondFourGigabytes) {
     p.shape.table = {1001, 1001, 1001};
     p.shape.offset = {1499, 1499, 1499};
     p.shape.scale = {4, 4, 4};
-    const auto sizes = VoxelIndex<3>::part_sizes(p);
-    EXPECT_EQ(sizes.tags, std::uint64_t{1001} * 1001 * 1001 * 7 + 8);
-    EXPECT_GT(sizes.tags, std::uint64_t{1} << 32);
-    EXPECT_EQ(sizes.offsets, std::uint64_t{1499} * 1499 * 1499 * 3 + 8);
-    EXPECT_GT(sizes.offsets, std::uint64_t{1} << 32);
+    const auto sizes = voxels::IndexFiles<3>::table_sizes(p);
+    EXPECT_EQ(sizes[voxels::Table::tags], std::uint64_t{1001} * 1001 * 1001 * 7 + 8);
+    EXPECT_GT(sizes[voxels::Table::tags], std::uint64_t{1} << 32);
+    EXPECT_EQ(sizes[voxels::Table::offsets], std::uint64_t{1499} * 1499 * 1499 * 3 + 8);
+    EXPECT_GT(sizes[voxels::Table::offsets], std::uint64_t{1} << 32);
     p.layout = Layout::bits;
     p.extent = {1 << 13, 1 << 13, 1 << 13};
-    EXPECT_EQ(VoxelIndex<3>::part_sizes(p).bits, (std::uint64_t{1} << 36) + 8);
+    EXPECT_EQ(voxels::IndexFiles<3>::table_sizes(p)[voxels::Table::bits], (std::uint64_t{1} << 36) + 8);
     p.extent = {1 << 20, 1 << 20, 1 << 20};
-    EXPECT_THROW((void)VoxelIndex<3>::part_sizes(p), Error);
+    EXPECT_THROW((void)voxels::IndexFiles<3>::table_sizes(p), Error);
 }
 
 // Every file of the fuzzer's corpus; those named ok* must open.

@@ -3,7 +3,8 @@
 #include <quadrat/error.hpp>
 
 #include "support/scale.hpp"
-#include "voxels/sizes.hpp"
+#include "voxels/hash/build.hpp"
+#include "voxels/hash/sizes.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -31,8 +32,9 @@ void expect_perfect(const PerfectHash<D, E>& hash, const std::vector<Voxel<D>>& 
 }
 
 template <int D, int E = D>
-PerfectHash<D, E> build(const std::vector<Voxel<D>>& points, const PerfectHashOptions& options = {}) {
-    auto hash = PerfectHash<D, E>::build(points, options);
+PerfectHash<D, E> build(const std::vector<Voxel<D>>& points, const PerfectHashOptions& options = {},
+                        const voxels::HashVariant& variant = {}) {
+    auto hash = voxels::HashBuild<D, E>::build(points, options, variant);
     EXPECT_EQ(hash.entries(), points.size());
     expect_perfect<D, E>(hash, points);
     return hash;
@@ -92,8 +94,8 @@ TEST(PerfectHash, OtherWidthsOfOffsets) {
 
 TEST(PerfectHash, RandomMatrices) {
     const auto points = test::random_voxels<3>(5000, 0, 100);
-    EXPECT_FALSE(build<3>(points, {.random_matrices = true}).identity());
-    build<2>(test::glyph_voxels(100), {.random_matrices = true});
+    EXPECT_FALSE(build<3>(points, {}, {.random_matrices = true}).identity());
+    build<2>(test::glyph_voxels(100), {}, {.random_matrices = true});
 }
 
 TEST(PerfectHash, IsAFunctionOfTheSeedAndNotOfThreads) {

@@ -66,6 +66,16 @@ TEST(Qvox, RoundTripInEveryLayout) {
     expect_same<3>(empty.grid(), std::get<VoxelGrid<3>>(decode_qvox(encode_qvox(empty.grid()))));
 }
 
+// The last section has no bytes, and a file must still reach to where it begins.
+TEST(Qvox, AnEmptySetWithValuesIsReadAgain) {
+    const auto path = std::filesystem::temp_directory_path() / "quadrat_qvox_empty_test.qvox";
+    const auto empty = SparseVoxels<float>::pack({}, {});
+    write_qvox(empty.grid(), path);
+    EXPECT_EQ(std::filesystem::file_size(path), encode_qvox(empty.grid()).size());
+    expect_same<3>(empty.grid(), std::get<VoxelGrid<3>>(read_qvox(path, {.verify = true})));
+    std::filesystem::remove(path);
+}
+
 TEST(Qvox, FilesAreMappedAndNotChangedByWrites) {
     const auto path = std::filesystem::temp_directory_path() / "quadrat_qvox_test.qvox";
     const auto v = sample<3>({});

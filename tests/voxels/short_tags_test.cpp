@@ -1,5 +1,5 @@
 // Tags of fewer bits than a bucket's number: every position of the domain is asked for, stored or not.
-#include "voxels/short_tags.hpp"
+#include "voxels/hash/short_tags.hpp"
 #include "support/scale.hpp"
 #include "voxels/data.hpp"
 

@@ -3,7 +3,8 @@
 #include <quadrat/error.hpp>
 #include <quadrat/voxels.hpp>
 
-#include "voxels/encode.hpp"
+#include "voxels/index/estimates.hpp"
+#include "voxels/index/state.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -206,11 +207,11 @@ TEST(PositionHash, TheBoundOfTheAppendix) {
 }
 
 TEST(PositionHash, Golden) {  // part of the file format: change the version of .qvox with it
-    EXPECT_EQ(position_hash(0, 0, 0, 0), 0u);
-    const std::uint32_t a = position_hash(1, 2, 3, 4), b = position_hash(511, 7, 0, 255);
+    EXPECT_EQ(voxels::position_hash(0, 0, 0, 0), 0u);
+    const std::uint32_t a = voxels::position_hash(1, 2, 3, 4), b = voxels::position_hash(511, 7, 0, 255);
     EXPECT_NE(a, b);
     std::uint32_t sum = 0;
-    for (std::uint32_t i = 0; i < 1000; ++i) sum = sum * 31 + position_hash(i, i * 3, i * 7, i & 255);
+    for (std::uint32_t i = 0; i < 1000; ++i) sum = sum * 31 + voxels::position_hash(i, i * 3, i * 7, i & 255);
     EXPECT_EQ(sum, 4278971560u);
 }
 
@@ -248,10 +249,10 @@ TEST(SparseVoxels, AHashOfAnotherDomainIsRefused) {
     const auto points = test::random_voxels<3>(300, -20, 20);
     for (const Layout layout : {Layout::voxel, Layout::brick}) {
         const auto index = VoxelIndex<3>::build(points, {.layout = layout});
-        EXPECT_NO_THROW((void)VoxelIndex<3>::from_parts(index.parts()));
-        auto parts = index.parts();
+        EXPECT_NO_THROW((void)voxels::IndexFiles<3>::from_parts(voxels::IndexFiles<3>::parts(index)));
+        auto parts = voxels::IndexFiles<3>::parts(index);
         parts.shape.origin[1] += 1;
-        EXPECT_THROW((void)VoxelIndex<3>::from_parts(std::move(parts)), Error);
+        EXPECT_THROW((void)voxels::IndexFiles<3>::from_parts(std::move(parts)), Error);
     }
 }
 

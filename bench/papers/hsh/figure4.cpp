@@ -103,7 +103,8 @@ int main(int argc, char** argv) {
             return 1;
         }
         const double a = papers::median(query[0]), b = papers::median(query[1]);
-        const double bytes[2] = {static_cast<double>(hierarchical.bytes()), static_cast<double>(multilevel.bytes())};
+        const double bytes[2] = {static_cast<double>(hierarchical.stats().bytes),
+                                 static_cast<double>(multilevel.stats().bytes)};
         report.row({static_cast<double>(n), static_cast<double>(outcome[0].met) / 1e6, a, b, papers::median(query[2]),
                     b / a, papers::median(build[0]), papers::median(build[1]), bytes[0], bytes[1],
                     bytes[0] / bytes[1]});

@@ -73,10 +73,10 @@ int main(int argc, char** argv) {
         for (int round = 0; round < 2; ++round) {
             time[0].push_back(papers::milliseconds([&] { hierarchical.find_neighbors(span, radius, list); }));
             entries[0] = list.entries();
-            bytes[0] = static_cast<double>(hierarchical.bytes());
+            bytes[0] = static_cast<double>(hierarchical.stats().bytes);
             time[1].push_back(papers::milliseconds([&] { uniform.find_neighbors(span, radius, list); }));
             entries[1] = list.entries();
-            bytes[1] = static_cast<double>(uniform.bytes());
+            bytes[1] = static_cast<double>(uniform.stats().bytes);
             time[2].push_back(papers::milliseconds([&] {
                 CellIndex<2, float> index({.radius = radius});
                 index.build(span);

@@ -148,8 +148,8 @@ int main(int argc, char** argv) {
         // Fifty frames make one row: their medians.
         if (frame % 50 == 49) {
             const double x = papers::median(a), y = papers::median(b), move = papers::median(moves);
-            const double bytes[2] = {static_cast<double>(hierarchical.bytes()),
-                                     static_cast<double>(multilevel.bytes())};
+            const double bytes[2] = {static_cast<double>(hierarchical.stats().bytes),
+                                     static_cast<double>(multilevel.stats().bytes)};
             report.row({static_cast<double>(frame + 1), x, y, y / x, move, x + move, y + move,
                         static_cast<double>(candidates), static_cast<double>(hits.size()), bytes[0], bytes[1],
                         bytes[0] / bytes[1]});

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
             build.push_back(papers::milliseconds([&] { hash.build(std::span<const Box2f>(boxes)); }));
             query.push_back(papers::milliseconds([&] { hash.find_pairs(std::span<const Box2f>(queries), found); }));
         }
-        const double per_query = double(hash.tests()) / double(queries.size());
+        const double per_query = double(hash.stats().tests) / double(queries.size());
         if (times == 0) {
             expected = found.size();
             unavoidable = per_query;
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
             return 1;
         }
         report.row({double(times), per_query, double(found.size()) / double(queries.size()), per_query - unavoidable,
-                    papers::median(query), papers::median(build), double(hash.bytes())});
+                    papers::median(query), papers::median(build), double(hash.stats().bytes)});
     }
     report.write(argc > 1 ? argv[1] : nullptr);
     return 0;

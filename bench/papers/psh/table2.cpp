@@ -5,6 +5,7 @@
 
 #include "data.hpp"
 #include "io/mesh.hpp"
+#include "voxels/hash/build.hpp"
 #ifdef PSH_OCTREE
 #include "bench/voxels/octree.hpp"
 #endif
@@ -100,11 +101,12 @@ struct Timed {
 };
 
 template <int D, int E>
-Timed<D, E> construct(const std::vector<Voxel<D>>& points, const PerfectHashOptions& options, int repeats) {
+Timed<D, E> construct(const std::vector<Voxel<D>>& points, const PerfectHashOptions& options, int repeats,
+                      const voxels::HashVariant& variant = {}) {
     Timed<D, E> t;
     for (int i = 0; i < repeats; ++i) {
         const double start = now();
-        t.hash = PerfectHash<D, E>::build(points, options);
+        t.hash = voxels::HashBuild<D, E>::build(points, options, variant);
         t.seconds = std::min(t.seconds, now() - start);
     }
     t.kept = coherence<D, E>(t.hash, points);
@@ -134,7 +136,7 @@ int run(const PaperRow& paper, const std::vector<Voxel<D>>& points, const char* 
     const int repeats = n < 2e5 ? 5 : 1;
     const auto fast = construct<D, E>(points, {}, repeats);
     const auto compact = construct<D, E>(points, {.construction = Construction::compact}, 1);
-    const auto random = construct<D, E>(points, {.random_matrices = true}, 1);
+    const auto random = construct<D, E>(points, {}, 1, {.random_matrices = true});
     const auto coherent = construct<D, E>(points, {.coherence = Coherence::defined}, 1);
     // In turn; the order of space is that of the points, so entry i is found at i.
     const Timed<D, E>* all[] = {&random, &fast, &coherent};

@@ -1,6 +1,7 @@
 // One round of fixed-radius neighbour lists (and the 16 nearest) of W1-W4: quadrat, nanoflann, CGAL's kd-tree, one
-// after the other. Appends a line of JSON per scene and method to argv[1], with the checksum of docs/neighbors.md, and
-// writes the points for the rivals in Python. Usage: rivals OUT.jsonl POINTS_PREFIX [points]
+// after the other. Appends a line of JSON per scene and method to argv[1], with the checksum of
+// docs/reference/neighbors.md, and writes the points for the rivals in Python. Usage: rivals OUT.jsonl POINTS_PREFIX
+// [points]
 #include <quadrat/neighbors.hpp>
 
 #include "base/scenes.hpp"

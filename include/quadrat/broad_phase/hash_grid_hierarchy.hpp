@@ -14,50 +14,71 @@
 
 namespace quadrat {
 
-/// A set of boxes (or spheres) that can be asked for all overlapping pairs. All const members may be called
-/// concurrently. Errors leave the structure as it was. One that was moved from can be assigned to or destroyed.
+/// A set of boxes (or spheres) that can be asked for all overlapping pairs. Overlap is closed: boxes that touch
+/// overlap.
+///
+/// An object has a slot, which is its number in pairs and in update(), and an Id, which is the slot and a generation:
+/// slots of erased objects are used again, ids are not. Slots do not change while an object is there.
+///
+/// Thread safety: all const members may be called concurrently with each other, and with no other member. Errors leave
+/// the structure as it was. One that was moved from can be assigned to or destroyed.
 template <int D, class T>
 class HashGridHierarchy {
   public:
     using Options = HashGridOptions;
 
+    /// An empty set. Throws bad_value naming an option that is out of its range.
     explicit HashGridHierarchy(const Options& options = {});
     ~HashGridHierarchy();
     HashGridHierarchy(HashGridHierarchy&&) noexcept;
     HashGridHierarchy& operator=(HashGridHierarchy&&) noexcept;
 
-    /// Adds one box in constant time (amortised). Throws bad_value for NaN or hi < lo; infinite bounds are legal.
+    /// Adds one box and returns its id. Constant time, amortised: when many objects were edited one by one, one edit
+    /// sorts everything again.
+    /// box: no NaN, lo <= hi, or bad_value is thrown; bounds may be infinite.
     Id insert(const Box<D, T>& box, Filter filter = {});
-    /// The same for a half-space; one that is not aligned to an axis overlaps every box that reaches into it.
+    /// The same for a half-space; one that is not aligned to an axis overlaps every box that reaches into it. Each
+    /// costs a test with every object when pairs are found. half_space: finite, with a normal that is not zero and of
+    /// any length, or bad_value is thrown.
     Id insert(const HalfSpace<D, T>& half_space, Filter filter = {});
+    /// The same for a sphere, see insert(span of spheres).
+    /// sphere: finite, radius >= 0, or bad_value is thrown.
+    Id insert(const Sphere<D, T>& sphere, Filter filter = {});
+
     /// Adds boxes at consecutive slots and returns the first, which follows the last slot in use: in a structure
-    /// without objects box i gets slot i. Throws bad_value naming the first bad box. Cost: one bulk update.
+    /// without objects box i gets slot i. Cost: one bulk update of all objects.
+    /// boxes: as for one box; the error names the index of the first bad one.
     std::uint32_t insert(std::span<const Box<D, T>> boxes);
     /// Adds bounding spheres: pairs are then those whose spheres overlap, |a - b|^2 <= (ra + rb)^2, also between two
     /// sets of spheres. For everything else (queries, and pairs with a set of boxes) a sphere counts as its box, a few
     /// roundings wider than the sphere. Not mixed with boxes or half-spaces: calls that would mix throw bad_shape.
     std::uint32_t insert(std::span<const Sphere<D, T>> spheres);
-    Id insert(const Sphere<D, T>& sphere, Filter filter = {});
 
-    /// Removes one object in constant time (amortised). Throws stale_id if it is not there.
+    /// Removes one object in constant time (amortised). Its id is stale from now on, its slot may be given to another.
+    /// Throws stale_id if it is not there.
     void erase(Id id);
-    /// Gives one object a new box in constant time (amortised); a half-space becomes that box. Throws stale_id.
+    /// Gives one object a new box in constant time (amortised); a half-space becomes that box. Its id stays. Throws
+    /// stale_id if it is not there, and what insert throws.
     void move(Id id, const Box<D, T>& box);
     void move(Id id, const Sphere<D, T>& sphere);
 
-    /// Moves everything: boxes[i] is the new box of slot i; entries of erased slots and of half-spaces, which stay, are
-    /// ignored. boxes.size() == slots().
+    /// Moves everything. Ids stay. Cost: linear, some nanoseconds per object (UpdateStrategy::sorted).
+    /// boxes: boxes[i] is the new box of slot i; entries of erased slots and of half-spaces, which stay, are ignored
+    /// and may be anything. boxes.size() == slots(), or bad_shape is thrown; bad_value names the first bad box.
     void update(std::span<const Box<D, T>> boxes);
     void update(std::span<const Sphere<D, T>> spheres);
     /// Sets the filter of one object, at once. Until the next bulk insert or update pairs are then looked at one by
-    /// one, which costs a few nanoseconds each.
+    /// one, which costs a few nanoseconds each. Throws stale_id.
     void set_filter(Id id, Filter filter);
+    /// Removes all objects and gives their memory back; their ids are stale.
     void clear();
 
-    /// Refills `out` with every overlapping pair of slots, each once, first < second, in an order that depends on the
-    /// calls made so far and not on the number of threads. Keeps the capacity of `out`.
+    /// Refills `out` with every overlapping pair of slots whose filters allow it, each once, first < second, in an
+    /// order that depends on the calls made so far and not on the number of threads. Keeps the capacity of `out`.
+    /// Linear in objects and pairs for boxes that do not crowd. Throws too_large beyond max_bytes, with `out` empty.
     void find_pairs(std::vector<Pair>& out) const;
-    /// Calls fn(Pair) for each of them on the caller's thread, in the same order, storing one chunk at a time.
+    /// Calls fn(Pair) for each of them on the caller's thread, in the same order, storing one chunk at a time. fn may
+    /// throw, which ends the search, and must not change the structure.
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
         visit_pairs(
@@ -67,8 +88,8 @@ class HashGridHierarchy {
             const_cast<void*>(static_cast<const void*>(&fn)));
     }
 
-    /// The same in chunks, concurrently on the executor: fn(std::span<const Pair>). Chunks and their order inside are
-    /// fixed; which is called when is not.
+    /// The same in chunks, concurrently on the executor: fn(std::span<const Pair>), never with an empty span. Chunks
+    /// and their order inside are fixed; which is called when is not. fn is called by several threads at once.
     template <class Fn>
     void for_each_chunk(Fn&& fn) const {
         visit_chunks(
@@ -84,6 +105,7 @@ class HashGridHierarchy {
             if (keep(p)) fn(p);
         });
     }
+    /// The same into `out`; max_bytes counts what is kept.
     template <class Keep>
     void find_pairs(std::vector<Pair>& out, Keep&& keep) const {
         out.clear();
@@ -97,12 +119,18 @@ class HashGridHierarchy {
         check_size(count, out);
     }
 
-    /// Refills `out` with the slots whose box holds the point / overlaps the box / is nearer to the centre than the
-    /// radius / meets the segment or ray. In no particular order, each once.
+    /// Each refills `out` with slots, each once, in no particular order, whatever their filters. Keeps its capacity.
+    /// Cost: the cells that the shape covers, and a test of every object that is unbounded.
+    ///
+    /// Boxes that hold the point. Throws bad_value if it is not finite.
     void find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const;
+    /// Boxes that overlap the box, which may be infinite. Throws bad_value for NaN or hi < lo.
     void find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const;
+    /// Boxes whose nearest point is at most the radius away from the centre. Throws bad_value for a radius below 0.
     void find(const Sphere<D, T>& sphere, std::vector<std::uint32_t>& out) const;
+    /// Boxes that have a point of the segment, its ends included. Throws bad_value if an end is not finite.
     void find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const;
+    /// Boxes that the ray enters within its length, which may be infinite. Throws bad_value for a length below 0.
     void find(const Ray<D, T>& ray, std::vector<std::uint32_t>& out) const;
 
     /// Many queries in one call: fn(i, slots) with what find() gives for query i, once for each, on the caller's
@@ -112,28 +140,37 @@ class HashGridHierarchy {
     void find_each(std::span<const Box<D, T>> boxes, Fn&& fn) const {
         visit_hits(boxes, call<Fn>, const_cast<void*>(static_cast<const void*>(&fn)));
     }
+    /// The same for segments.
     template <class Fn>
     void find_each(std::span<const Segment<D, T>> segments, Fn&& fn) const {
         visit_hits(segments, call<Fn>, const_cast<void*>(static_cast<const void*>(&fn)));
     }
 
+    /// The one object that a query asks for.
     struct Hit {
-        std::uint32_t slot;
-        T distance;  ///< along the ray in multiples of its direction; from the point for nearest()
+        std::uint32_t slot;  ///< of the object
+        T distance;          ///< along the ray in multiples of its direction; from the point for nearest()
     };
-    /// The first box that the ray enters (distance 0 if it starts inside); ties go to the smaller slot.
+    /// The first box that the ray enters (distance 0 if it starts inside); ties go to the smaller slot. Nothing if it
+    /// enters none within its length. The search ends behind the first hit.
     [[nodiscard]] std::optional<Hit> closest_hit(const Ray<D, T>& ray) const;
-    /// The box nearest to the point; ties go to the smaller slot. Empty only without objects.
+    /// The box nearest to the point (distance 0 if it holds it); ties go to the smaller slot. Nothing only without
+    /// objects.
     [[nodiscard]] std::optional<Hit> nearest(const Vec<D, T>& point) const;
 
     /// Number of slots, erased ones included: the length of the span that update() wants.
     [[nodiscard]] std::size_t slots() const;
+    /// Number of objects.
     [[nodiscard]] std::size_t size() const;
+    /// Whether the object is there; false for a stale or null id.
     [[nodiscard]] bool contains(Id id) const;
+    /// The id of the object at a slot; null for a slot that is empty or does not exist.
     [[nodiscard]] Id id(std::uint32_t slot) const;
+    /// What the structure holds. Cost: a few lookups per grid.
     [[nodiscard]] BroadPhaseStats stats() const;
 
-    /// Refills `out` with every overlapping pair (slot of a, slot of b).
+    /// Refills `out` with every overlapping pair (slot of a, slot of b) whose filters allow it. Throws too_large beyond
+    /// the smaller max_bytes of the two. Runs on the caller's thread.
     friend void find_pairs(const HashGridHierarchy& a, const HashGridHierarchy& b, std::vector<Pair>& out) {
         find_between(a, b, out);
     }

@@ -16,32 +16,44 @@
 
 namespace quadrat {
 
+/// Options of KeptPairs. The margins trade tests in every step for steps without a search; no result depends on them.
 struct KeptPairsOptions {
+    /// Where all pairs are found anew; null: on the caller's thread. Must outlive the structure.
     Executor* executor = nullptr;
-    double margin = 0.1;  ///< on every side, as a share of the shortest edge of a box
-    double least = 0;     ///< at least this margin, in units of length
-    double horizon = 0;   ///< steps that a box is also swept ahead by its velocity, where velocities are given
-    /// Pairs of fat boxes, or a result of find_pairs, that would need more throw ErrorKind::too_large, with the size.
+    double margin = 0.1;  ///< on every side, as a share of the shortest edge of a box; at least 0
+    double least = 0;     ///< at least this margin, in units of length; at least 0
+    /// Steps that a box is also swept ahead by its velocity, where velocities are given; at least 0.
+    double horizon = 0;
+    /// Bytes that a call may allocate for the pairs of fat boxes, or for the result of find_pairs. What would need more
+    /// throws ErrorKind::too_large, which names the size.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+};
+
+/// What KeptPairs has done so far.
+struct KeptPairsStats {
+    std::size_t rebuilds = 0;    ///< how often all fat pairs were found anew
+    std::size_t candidates = 0;  ///< fat pairs that are kept, which each step tests
 };
 
 /// A broad phase for boxes of which few move more than a fraction of their size per step. Cost of a step: a pass over
 /// the boxes, one test per fat pair, and an edit and a query of a HashGridHierarchy for each box that has left its fat
-/// box (or one bulk update of it, if more than one box in 128 has left).
+/// box (or one bulk update of it, if more than one box in 128 has left). Const members may be called concurrently.
 template <int D, class T>
 class KeptPairs {
   public:
     using Options = KeptPairsOptions;
 
+    /// An empty set. Throws bad_value for a negative option.
     explicit KeptPairs(const KeptPairsOptions& options = {});
 
-    /// Adds boxes behind those that are there and returns the number of the first. Throws bad_value naming the first
-    /// bad one.
+    /// Adds boxes behind those that are there and returns the number of the first. Cost: all pairs are found anew.
+    /// Throws bad_value naming the first bad one.
     std::uint32_t insert(std::span<const Box<D, T>> boxes);
     /// boxes[i] is the new box i. velocities, if given, are per step; they may be infinite and count only with a
     /// horizon. Throws bad_value naming a NaN or bad box, and nothing has changed.
     void update(std::span<const Box<D, T>> boxes, std::span<const Vec<D, T>> velocities = {});
-    /// Refills `out` with every overlapping pair once, first < second.
+    /// Refills `out` with every overlapping pair once, first < second, in the order of the kept pairs, which no number
+    /// of threads changes. Throws too_large beyond max_bytes, with `out` empty.
     void find_pairs(std::vector<Pair>& out) const;
     /// Calls fn(Pair) for each of them on the caller's thread, in the same order.
     template <class Fn>
@@ -49,11 +61,10 @@ class KeptPairs {
         for (const Pair& p : candidates_)
             if (overlap(placed_[p.first], placed_[p.second])) fn(pair_of(p));
     }
-    [[nodiscard]] std::size_t size() const { return placed_.size(); }
 
-    /// How often all fat pairs were found anew.
-    [[nodiscard]] std::size_t rebuilds() const { return rebuilds_; }
-    [[nodiscard]] std::size_t candidates() const { return candidates_.size(); }
+    /// Boxes in the set.
+    [[nodiscard]] std::size_t size() const { return placed_.size(); }
+    [[nodiscard]] KeptPairsStats stats() const { return {rebuilds_, candidates_.size()}; }
 
   private:
     [[nodiscard]] Pair pair_of(const Pair& places) const {

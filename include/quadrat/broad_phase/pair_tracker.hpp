@@ -18,9 +18,11 @@ class PairTracker {
     /// Forgets all pairs: at the next update every pair begins.
     void clear();
 
-    /// All sorted.
+    /// Pairs of the last step that were not in the one before it, sorted.
     [[nodiscard]] std::span<const Pair> begun() const { return begun_; }
+    /// Pairs of both, sorted.
     [[nodiscard]] std::span<const Pair> persisting() const { return persisting_; }
+    /// Pairs of the step before that are gone, sorted.
     [[nodiscard]] std::span<const Pair> ended() const { return ended_; }
 
   private:

@@ -54,7 +54,8 @@ struct ContactOptions {
 };
 
 struct Contact {
-    double time = 0;  ///< in [0, 1]: never late; early by at most the tolerance (with min_distance: docs/ccd.md)
+    /// In [0, 1]: never late; early by at most the tolerance (with min_distance: docs/reference/ccd.md).
+    double time = 0;
     ContactKind kind = ContactKind::vertex_face;
     std::array<std::uint32_t, 2> meshes = {};
     /// Vertex and face, or two edges, as positions in their meshes (edges: Candidates::edges), the first one in

@@ -1,6 +1,6 @@
 // Does a moving vertex hit a moving face, does a moving edge hit a moving edge, and when first? Exact for linear
 // motion: the narrow phase of GSH (Jung & Choi, section 3.4) asks the same through the roots of a cubic in floating
-// point and loses hits on nearly or always coplanar motion; here every answer is certified (docs/ccd.md).
+// point and loses hits on nearly or always coplanar motion; here every answer is certified (docs/reference/ccd.md).
 #pragma once
 
 #include <quadrat/geometry.hpp>
@@ -27,8 +27,8 @@ struct ImpactOptions {
     /// The reported time is never later than the true one, and earlier by at most this share of the step; in [1e-9, 1].
     double tolerance = 1e-6;
     /// 0 asks for contact and is decided exactly. A positive distance asks for the first time at which the features are
-    /// that close or closer: no miss and never late, proved in docs/ccd.md; a near miss by 1e-9 of the relative motion
-    /// may count as a hit.
+    /// that close or closer: no miss and never late, proved in docs/reference/ccd.md; a near miss by 1e-9 of the
+    /// relative motion may count as a hit.
     double min_distance = 0;
 };
 

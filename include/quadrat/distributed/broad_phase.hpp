@@ -75,6 +75,7 @@ class DistributedBroadPhase {
     [[nodiscard]] const Halo& halo() const;
     [[nodiscard]] const Decomposition<D, T>& decomposition() const;
     [[nodiscard]] DecompositionStats stats() const;
+    [[nodiscard]] const DistributedSeconds& seconds() const;
 
   private:
     struct Impl;

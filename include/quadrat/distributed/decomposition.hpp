@@ -69,6 +69,15 @@ struct DecompositionStats {
     std::uint64_t halo_messages = 0;  ///< to so many ranks
 };
 
+/// How long the stages of the last insert or update and find took on this rank, waiting for others included, in
+/// seconds; and the processor time of this thread for what is local.
+struct DistributedSeconds {
+    double migrate = 0;  ///< cuts, homes, and sending bodies to their ranks
+    double halo = 0;     ///< who must know whom, and sending copies
+    double build = 0, build_cpu = 0;
+    double find = 0, find_cpu = 0;
+};
+
 /// Cuts, and who owns and who is told. Holds no bodies. Not to be called by several threads at a time.
 template <int D, class T>
 class Decomposition {

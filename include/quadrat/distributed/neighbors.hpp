@@ -56,6 +56,7 @@ class DistributedNeighbors {
     [[nodiscard]] const Halo& halo() const;
     [[nodiscard]] const Decomposition<D, T>& decomposition() const;
     [[nodiscard]] DecompositionStats stats() const;
+    [[nodiscard]] const DistributedSeconds& seconds() const;
 
   private:
     struct Impl;

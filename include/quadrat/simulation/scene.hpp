@@ -1,15 +1,24 @@
 // What a simulation starts from: plain aggregates with defaults, in SI units (metres, kilograms, seconds). A file
-// reader fills a Scene; Simulation checks it and names what is wrong by a path such as "/bodies/2/radius".
+// reader or the program fills a Scene; Simulation checks it and names what is wrong by a path such as
+// "/bodies/2/radius".
+//
+// Paths are those of a scene file (docs/scenes.md): what a struct holds as a group (`box`, `response`, `options`)
+// stands beside the struct's own members there, so that `bodies[2].response.friction` is "/bodies/2/friction".
 //
 // In two dimensions everything lies in the plane z = 0: the z of positions, velocities, directions and normals must be
 // 0, masses and densities are per metre of depth, and bodies turn about z only. Fluid, emitters, cloth and the centres
 // of dynamic bodies start inside the domain and in front of its planes.
+//
+// Numbers are finite unless something else is said. Each member has a row in a table (src/simulation/scene/) that the
+// reader, the checks, the checkpoint and the page are made from; one that has none does not compile.
 #pragma once
 
+#include <quadrat/error.hpp>
 #include <quadrat/geometry.hpp>
 #include <quadrat/simulation/cloth.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -45,146 +54,218 @@ enum class BoundaryKind : std::uint8_t {
     field,      ///< the ghosts' share as a function of the distance to the surface, computed beforehand
 };
 
-/// Particles on a lattice that fills a box.
+/// Particles on a lattice that fills a box, less those inside bodies; at least one must be left.
 struct FluidBlock {
-    Box3d box = {};           ///< in 2D its z extent is ignored
-    Vec3d velocity = {};      ///< m / s
-    std::uint32_t phase = 0;  ///< which of Scene::phases
-    std::array<std::uint32_t, 3> count = {0, 0,
-                                          0};  ///< lattice points along the axes; 0: box edge / spacing, rounded down
+    /// Metres. `hi` is above `lo` on every axis; in two dimensions z has no meaning.
+    Box3d box = {};
+    /// At the start, m / s.
+    Vec3d velocity = {};
+    /// Which of Scene::phases: below their number.
+    std::uint32_t phase = 0;
+    /// Lattice points along the axes. 0: box edge / spacing, rounded down.
+    std::array<std::uint32_t, 3> count = {0, 0, 0};
 };
 
 /// One liquid or gas.
 struct Phase {
+    /// What a scene file's blocks, particles and emitters may call it by. Any text.
     std::string name = {};
-    double rest_density = 1000;          ///< kg / m^3
-    double viscosity = 0;                ///< dynamic, Pa s (eq. 8b)
-    double artificial_viscosity = 0.02;  ///< alpha of Monaghan's term, no unit: damps sound
-    double sound_speed = 0;              ///< m / s; 0: ten times the largest speed to be expected
-    double stiffness = 0;                ///< k: Pa for Tait, N m / kg for the ideal gas; 0: from the sound speed
-    double gamma = 7;                    ///< Tait's exponent
-    double tension = 0;                  ///< sigma against other phases and free surfaces, N / m
-    bool negative_pressure = false;      ///< below the rest density too; free surfaces then pull particles into clumps
-    double particle_mass = 0;            ///< kg; 0: rest_density spacing^D
-    double support = 0;                  ///< metres; 0: the scene's. Phases may differ (support per particle)
-                                         ///< 1 to 8 times the distance of particles, as the scene's
+    /// kg / m^3, above 0.
+    double rest_density = 1000;
+    /// Dynamic viscosity (eq. 8b), Pa s, 0 or more.
+    double viscosity = 0;
+    /// Alpha of Monaghan's term, which damps sound. No unit, 0 or more.
+    double artificial_viscosity = 0.02;
+    /// m / s, above 0. 0: ten times the largest speed to be expected.
+    double sound_speed = 0;
+    /// k of the equation of state, above 0: Pa for Tait, N m / kg for the ideal gas. 0: from the sound speed.
+    double stiffness = 0;
+    /// Tait's exponent, above 0.
+    double gamma = 7;
+    /// Sigma against other phases and free surfaces, N / m, 0 or more.
+    double tension = 0;
+    /// Pressure below the rest density too; free surfaces then pull particles into clumps.
+    bool negative_pressure = false;
+    /// kg, above 0. 0: rest_density spacing^D.
+    double particle_mass = 0;
+    /// Radius of the kernel, metres: 1 to 8 times the distance of particles. 0: the scene's. Phases may differ.
+    double support = 0;
 };
 
 /// A cloud of single particles.
 struct FluidParticles {
+    /// Which of Scene::phases: below their number.
     std::uint32_t phase = 0;
+    /// Metres.
     std::vector<Vec3d> positions = {};
-    std::vector<Vec3d> velocities = {};  ///< empty: at rest
-    std::vector<double> supports = {};   ///< empty: the phase's
+    /// m / s, one per position. Empty: at rest.
+    std::vector<Vec3d> velocities = {};
+    /// Metres, above 0, one per position, in the range of Phase::support. Empty: the phase's.
+    std::vector<double> supports = {};
 };
 
-/// A disc that sends out particles along its normal.
+/// A disc that sends out particles along its normal. It must not lie inside a body that is there when it starts.
 struct Emitter {
+    /// Which of Scene::phases: below their number.
     std::uint32_t phase = 0;
+    /// Centre of the disc, metres.
     Vec3d position = {};
-    Vec3d direction = {{0, 0, -1}};  ///< any length above 0; in 2D the default is refused
-    double radius = 0.05;            ///< metres
-    double speed = 1;                ///< m / s
-    double start = 0;                ///< seconds
+    /// Where particles go: any length above 0. In two dimensions the default is refused.
+    Vec3d direction = {{0, 0, -1}};
+    /// Of the disc, metres, above 0.
+    double radius = 0.05;
+    /// Of what is sent out, m / s, above 0.
+    double speed = 1;
+    /// Seconds, 0 or more.
+    double start = 0;
+    /// Seconds, after `start`. Infinity: never.
     double end = std::numeric_limits<double>::infinity();
-    std::uint64_t max_particles = 1'000'000;  ///< whole discs only; at least one
+    /// Nothing is sent out beyond this number: whole discs only, and at least one.
+    std::uint64_t max_particles = 1'000'000;
 };
 
 /// What happens to a particle or body that meets a surface.
 struct SurfaceResponse {
-    double restitution = 0;  ///< share of the normal speed that comes back: 0 is inelastic
-    /// Of particles, wet friction: the speed along the surface decays at this rate, 1 / s. Between two bodies, or a
-    /// body and a wall, Coulomb friction: the coefficient is 0.5 min(1, product of the two values).
+    /// Share of the normal speed that comes back, 0 to 1: 0 is inelastic.
+    double restitution = 0;
+    /// 0 or more. Of particles, wet friction: the speed along the surface decays at this rate, 1 / s. Between two
+    /// bodies, or a body and a wall, Coulomb friction: the coefficient is 0.5 min(1, product of the two values).
     double friction = 1;
 };
 
 /// The half-space dot(n, x) >= offset holds the fluid, where n is the normal at unit length.
 struct WallPlane {
-    Vec3d normal = {{0, 0, 1}};  ///< any length above 0
-    double offset = 0;           ///< metres, for the unit normal
+    /// Any length above 0.
+    Vec3d normal = {{0, 0, 1}};
+    /// Metres, for the unit normal.
+    double offset = 0;
     SurfaceResponse response = {};
 };
 
 /// The box that holds everything.
 struct Domain {
+    /// Metres. `hi` is above `lo` on every axis; in two dimensions z has no meaning.
     Box3d box = {{{0, 0, 0}}, {{1, 1, 1}}};
-    /// What leaves comes back on the other side; bodies that reach over a seam are on both. Cloth is not periodic.
+    /// Per axis: what leaves comes back on the other side; bodies that reach over a seam are on both. Cloth is not
+    /// periodic.
     std::array<bool, 3> periodic = {false, false, false};
-    /// Sides without a wall: -x, +x, -y, +y, -z, +z. What leaves flies on. Farther out than four times the longest
-    /// edge, where gravity does not bring it back, particles are taken out and bodies stay.
+    /// Sides without a wall: -x, +x, -y, +y, -z, +z; none of a periodic axis. What leaves flies on. Farther out than
+    /// four times the longest edge, where gravity does not bring it back, particles are taken out and bodies stay.
     std::array<bool, 6> open = {false, false, false, false, false, false};
     SurfaceResponse response = {};
-    std::vector<WallPlane> planes = {};  ///< more walls
-    bool ghosts = true;  ///< walls share in density and pressure (as BoundaryKind::field); false: particles are only
-                         ///< projected back, as in section 5 of the paper
+    /// More walls.
+    std::vector<WallPlane> planes = {};
+    /// Walls share in density and pressure (as BoundaryKind::field); false: particles are only projected back, as in
+    /// section 5 of the paper.
+    bool ghosts = true;
 };
 
-enum class BodyShape : std::uint8_t { sphere, box, plane, mesh };
+/// What a body looks like.
+enum class BodyShape : std::uint8_t {
+    sphere,  ///< RigidBody::radius
+    box,     ///< RigidBody::size
+    plane,   ///< the half-space behind RigidBody::normal; never dynamic
+    mesh,    ///< RigidBody::triangles; three dimensions only
+};
 enum class BodyMotion : std::uint8_t {
-    fixed,
+    fixed,    ///< stays
     moving,   ///< with the given velocities, whatever it meets
     dynamic,  ///< moved by gravity, fluid and contacts
 };
 
-/// A solid. Its frame is at `position`, turned by `orientation`.
+/// A solid. Its frame is at `position`, turned by `orientation`. Bodies must not overlap at the start; only planes may
+/// cross planes.
 struct RigidBody {
+    /// For people. Any text.
     std::string name = {};
     BodyShape shape = BodyShape::sphere;
     BodyMotion motion = BodyMotion::fixed;
-    double radius = 0.1;                               ///< sphere, metres
-    Vec3d size = {{0.1, 0.1, 0.1}};                    ///< box: whole edges, metres
-    Vec3d normal = {{0, 0, 1}};                        ///< plane: points to the fluid; passes through position
-    std::vector<Triangle> triangles = {};              ///< mesh: closed, all facing out or all in
-    std::vector<Vec3d> vertices = {};                  ///< mesh, in the body's frame
-    double density = 500;                              ///< kg / m^3, for dynamic bodies
-    Vec3d position = {};                               ///< metres
-    std::array<double, 4> orientation = {1, 0, 0, 0};  ///< unit quaternion w, x, y, z
-    Vec3d velocity = {};                               ///< m / s
-    Vec3d angular_velocity = {};                       ///< rad / s
+    /// Of a sphere, metres, above 0.
+    double radius = 0.1;
+    /// Whole edges of a box, metres, above 0 on every axis that the scene has.
+    Vec3d size = {{0.1, 0.1, 0.1}};
+    /// Of a plane: points to the fluid, any length above 0. The plane passes through `position`.
+    Vec3d normal = {{0, 0, 1}};
+    /// Of a mesh: closed (two triangles at every edge, none without an area), all facing out or all in.
+    std::vector<Triangle> triangles = {};
+    /// Of a mesh, metres, in the body's frame.
+    std::vector<Vec3d> vertices = {};
+    /// Of dynamic bodies, kg / m^3, above 0.
+    double density = 500;
+    /// Metres.
+    Vec3d position = {};
+    /// Unit quaternion w, x, y, z; in two dimensions about z. Errors call it "rotation", as files do.
+    std::array<double, 4> orientation = {1, 0, 0, 0};
+    /// m / s.
+    Vec3d velocity = {};
+    /// rad / s; in two dimensions about z.
+    Vec3d angular_velocity = {};
     BoundaryKind boundary = BoundaryKind::particles;
     SurfaceResponse response = {};
 };
 
-/// A sheet or shell that the fluid cannot pass and pushes. Sheets do not see each other: they pass through. They have
-/// no images at the ends of a periodic axis.
+/// A sheet or shell that the fluid cannot pass and pushes. Three dimensions only. Sheets do not see each other: they
+/// pass through. They have no images at the ends of a periodic axis.
 struct SceneCloth {
+    /// For people. Any text.
     std::string name = {};
+    /// At least one.
     std::vector<Triangle> triangles = {};
+    /// Metres.
     std::vector<Vec3d> positions = {};
-    std::vector<std::uint32_t> pins = {};  ///< vertices that are held
-    ClothOptions options = {};             ///< gravity and executor are the simulation's
-    double density = 1;                    ///< kg / m^2
+    /// Vertices that are held: below the number of positions.
+    std::vector<std::uint32_t> pins = {};
+    /// Gravity and executor are the simulation's, whatever stands here.
+    ClothOptions options = {};
+    /// kg / m^2, above 0.
+    double density = 1;
     SurfaceResponse response = {};
 };
 
+/// Lengths of steps. More than a billion until Scene::end_time are refused.
 struct Stepping {
     StepKind kind = StepKind::courant;
-    double fixed = 0;    ///< seconds, with StepKind::fixed; at most 1e9 steps until end_time
-    double courant = 0;  ///< alpha of eq. 12 in terms of half the support; 0: 0.25, incompressible 0.7
-    double largest = 0;  ///< no step is longer, seconds; 0: the frame interval
+    /// Seconds, above 0, with StepKind::fixed; otherwise it has no meaning.
+    double fixed = 0;
+    /// Alpha of eq. 12 in terms of half the support, above 0. 0: 0.25, incompressible 0.7.
+    double courant = 0;
+    /// No step is longer, seconds, above 0. 0: the frame interval.
+    double largest = 0;
 };
 
-/// Limits of the incompressible solver.
+/// Limits of the incompressible solver, which needs one step for all: not StepKind::per_particle.
 struct IncompressibleOptions {
-    double density_error = 1e-3;     ///< average |rho - rho0| / rho0 that a step must reach
-    double divergence_error = 1e-2;  ///< average rate of density change, times the step, that a step must reach
+    /// Average |rho - rho0| / rho0 that a step must reach, above 0.
+    double density_error = 1e-3;
+    /// Average rate of density change, times the step, that a step must reach, above 0.
+    double divergence_error = 1e-2;
+    /// Per step and solve, at least 1. What is not reached by then is left.
     std::uint32_t max_iterations = 100;
 };
 
+/// Everything that a run starts from.
 struct Scene {
+    /// For people. Any text.
     std::string name = {};
-    int dimension = 3;  ///< 2 or 3
+    /// 2 or 3.
+    int dimension = 3;
     Domain domain = {};
-    Vec3d gravity = {{0, 0, -9.81}};  ///< m / s^2; in 2D along y usually
-    double attraction = 0;            ///< 1 / s: pulls the fluid to the origin with -attraction^2 x
-    double spacing = 0.02;            ///< between particles at rest, metres
-    double support = 0;               ///< radius of the kernel, metres, 1 to 8 spacings; 0: 2.4 in 2D, 2 in 3D
+    /// m / s^2; in two dimensions along y usually.
+    Vec3d gravity = {{0, 0, -9.81}};
+    /// Pulls the fluid to the origin with -attraction^2 x; 1 / s, 0 or more.
+    double attraction = 0;
+    /// Between particles at rest, metres, above 0.
+    double spacing = 0.02;
+    /// Radius of the kernel, metres: 1 (incompressible: 1.2) to 8 spacings. 0: 2.4 spacings in 2D, 2 in 3D.
+    double support = 0;
     KernelKind kernel = KernelKind::wendland_c2;
     SolverKind solver = SolverKind::weakly_compressible;
-    double expected_speed = 0;  ///< m / s; 0: from gravity, heights and the speeds given
+    /// Largest speed to be expected, m / s, above 0. 0: from gravity, heights and the speeds given.
+    double expected_speed = 0;
     Stepping stepping = {};
     IncompressibleOptions incompressible = {};
 
+    /// 1 to 255.
     std::vector<Phase> phases = {Phase{}};
     std::vector<FluidBlock> blocks = {};
     std::vector<FluidParticles> particles = {};
@@ -192,11 +273,29 @@ struct Scene {
     std::vector<RigidBody> bodies = {};
     std::vector<SceneCloth> cloths = {};
 
-    bool general_loops = false;    ///< never the vector loops; for comparison
-    double jitter = 0;             ///< random displacement of lattice points, in spacings, at most 1
-    std::uint64_t seed = 1;        ///< of the jitter
-    double end_time = 1;           ///< seconds; what a command runs to
-    double frame_interval = 0.02;  ///< seconds between frames
+    bool general_loops = false;  ///< never the vector loops; for comparison
+    /// Random displacement of lattice points, in spacings, 0 to 1.
+    double jitter = 0;
+    /// Of the jitter. Any number.
+    std::uint64_t seed = 1;
+    /// Seconds, 0 or more: what a command runs to. Simulation itself goes on as long as it is asked to.
+    double end_time = 1;
+    /// Seconds between frames, above 0.
+    double frame_interval = 0.02;
+};
+
+/// Two things of a scene lie in one place: where().field is one of them, and body() is the number of the body that it
+/// overlaps. The kind is bad_value.
+class OverlapError : public Error {
+  public:
+    OverlapError(std::string path, std::size_t body)
+        : Error(ErrorKind::bad_value, "overlaps /bodies/" + std::to_string(body), {.field = std::move(path)}),
+          body_(body) {}
+
+    [[nodiscard]] std::size_t body() const noexcept { return body_; }
+
+  private:
+    std::size_t body_;
 };
 
 }  // namespace quadrat

@@ -1,4 +1,4 @@
-// Fluid, solids and cloth in one scene, advanced in time. See docs/simulation.md for the equations.
+// Fluid, solids and cloth in one scene, advanced in time. See docs/reference/simulation.md for the equations.
 #pragma once
 
 #include <quadrat/executor.hpp>
@@ -105,8 +105,12 @@ class Simulation {
     /// Energies and errors are computed on request.
     [[nodiscard]] Statistics statistics() const;
 
-    /// Appends everything that a run depends on, the scene included; load() continues bit for bit.
-    void save(std::vector<std::byte>& out) const;
+    /// Appends everything that a run depends on, the scene included; load() continues bit for bit. `note` is whatever
+    /// the caller wants to find again with the run, such as the number of a frame; note_of() gives it back.
+    void save(std::vector<std::byte>& out, std::span<const std::byte> note = {}) const;
+    /// What save() was given as note: a view into `checkpoint`. Throws as load(). Reads all bytes once, for the
+    /// checksum, but sets nothing up.
+    [[nodiscard]] static std::span<const std::byte> note_of(std::span<const std::byte> checkpoint);
     /// Throws Error{bad_format} for bytes that save() of this version did not write; a checksum of all of them decides.
     [[nodiscard]] static Simulation load(std::span<const std::byte> bytes, Executor* executor = nullptr);
 

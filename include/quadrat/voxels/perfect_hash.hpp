@@ -40,14 +40,13 @@ enum class Coherence : std::uint8_t {
 struct PerfectHashOptions {
     Construction construction = Construction::fast;
     Coherence coherence = Coherence::none;
-    std::uint64_t seed = 1;        ///< the same seed and positions give the same hash, on any machine
-    int offset_bits = 8;           ///< bits per offset coordinate, 1..16; 0 means ceil(log2 m)
-    double slack = 0;              ///< table slots per entry, at least 1; 0 means 1.01 (fast) or 1.025 (compact)
-    int attempts = 5;              ///< compact: seeds tried for each size
-    bool random_matrices = false;  ///< random M0 and M1 instead of the identity: no coherence, for comparison only
-    bool unique_tags = true;       ///< prefer sizes for which (h0, h1) is injective on the whole domain
-    int short_tags = 0;  ///< if not 0, offsets are chosen so that few bits of the bucket's number are a tag, in
-                         ///< multiples of so many; tag_bits() of the result says how many
+    std::uint64_t seed = 1;   ///< the same seed and positions give the same hash, on any machine
+    int offset_bits = 8;      ///< bits per offset coordinate, 1..16; 0 means ceil(log2 m)
+    double slack = 0;         ///< table slots per entry, at least 1; 0 means 1.01 (fast) or 1.025 (compact)
+    int attempts = 5;         ///< compact: seeds tried for each size
+    bool unique_tags = true;  ///< prefer sizes for which (h0, h1) is injective on the whole domain
+    int short_tags = 0;       ///< if not 0, offsets are chosen so that few bits of the bucket's number are a tag, in
+                              ///< multiples of so many; tag_bits() of the result says how many
     Executor* executor = nullptr;  ///< compact: seeds are tried at once
     Watch watch = {};
 };

@@ -1,23 +1,27 @@
-// Sparse voxels in files: .qvox, described byte by byte in docs/qvox.md.
+// Sparse voxels in files: .qvox, described byte by byte in docs/reference/qvox.md.
 #pragma once
 
 #include <quadrat/voxels/sparse_voxels.hpp>
 
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <variant>
 
 namespace quadrat {
 
 struct QvoxWriteOptions {
-    int compression = 0;  ///< 0: sections as they are in memory, for mapping; 1..19: compressed with zstd, for storage
+    /// 0 (the default): sections as they are in memory, for mapping; 1..19: compressed with zstd, for storage.
+    int compression = 0;
 };
 
 struct QvoxReadOptions {
-    bool verify =
-        false;  ///< check every section's checksum; the header's is always checked, and so are compressed sections
-    std::uint64_t max_bytes = std::uint64_t{1}
-                              << 40;  ///< memory that compressed sections may need before Error{too_large}
+    /// Check the checksum of every section, which reads the whole file; default no. That of the header is always
+    /// checked, and so are compressed sections.
+    bool verify = false;
+    /// Bytes that compressed sections may take in memory before Error{too_large} is thrown; default no limit. What is
+    /// not compressed is mapped and takes none.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 /// The bytes of a file. Throws Error{unsupported} if compression is asked for in a build without zstd.
@@ -39,5 +43,28 @@ using AnyVoxelGrid = std::variant<VoxelGrid<2>, VoxelGrid<3>>;
 
 /// The checksum of .qvox.
 [[nodiscard]] std::uint64_t qvox_checksum(std::span<const std::uint8_t> bytes);
+
+// The samples of a grid of any kind, one by one: plain voxels, blocks with borders, mipmaps (level 0). For tools that
+// read files; programs that know their type use SparseVoxels, BlockedVoxels and MipmapVoxels.
+
+/// Samples of one value of a channel: 1, or (b + 1)^D in blocks.
+template <int D>
+[[nodiscard]] std::uint32_t samples_per_value(const VoxelGrid<D>& grid) {
+    if (grid.block == 0) return 1;
+    const std::uint32_t b1 = grid.block + 1;
+    return D == 3 ? b1 * b1 * b1 : b1 * b1;
+}
+
+inline constexpr std::uint64_t no_sample = ~std::uint64_t{0};
+
+/// The number of the sample at p in the channels of the grid, counted in samples, or no_sample. In blocks, samples that
+/// were not stored may be found as well: they hold the background.
+template <int D>
+[[nodiscard]] std::uint64_t find_sample(const VoxelGrid<D>& grid, const Voxel<D>& p);
+
+/// Every stored sample with its number, by z, y, x. In blocks, samples that equal the background in all channels are
+/// left out. Throws Error{unsupported} if the encoding is constrained.
+template <int D>
+[[nodiscard]] std::vector<std::pair<Voxel<D>, std::uint64_t>> sorted_samples(const VoxelGrid<D>& grid);
 
 }  // namespace quadrat

@@ -3,139 +3,142 @@
 //
 //   voxel  the hash over the positions themselves: two reads, the fastest for random access
 //   brick  the hash over bricks of 4^3 (8^2) positions, each with a mask of 64 bits and the number of values before it:
-//   the
-//          smallest for surfaces and curves
+//          the smallest for surfaces and curves
 //   bits   one bit for every position of the bounding box, with counts: the smallest above some 30 % of density
 //
 // Beside the paper's encodings there is a shorter exact tag: where the sizes of the two tables are coprime and their
 // product covers the domain, two positions that share a slot lie in different buckets, so the number of the bucket
-// decides. Offsets are chosen so that some of its bits are enough (voxels/short_tags.hpp).
+// decides. Offsets are chosen so that some of its bits are enough (src/voxels/hash/short_tags.hpp).
 #pragma once
 
-#include <quadrat/voxels/domain_box.hpp>
-#include <quadrat/voxels/narrow_hash.hpp>
+#include <quadrat/voxels/detail/fast_find.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
-#include <bit>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace quadrat {
 
-enum class Layout : std::uint8_t { automatic, voxel, brick, bits };
+/// How positions are stored; the head of this file says which is good for what.
+enum class Layout : std::uint8_t {
+    automatic,  ///< the smallest by count of bytes
+    voxel,
+    brick,
+    bits,
+};
 
-/// How the voxel layout knows that a position is absent. All but `constrained` are exact.
+/// How the voxel layout knows that a position is absent. All but `constrained` are exact. Bricks always have bucket
+/// tags, and bits have domain bits.
 enum class Encoding : std::uint8_t {
     automatic,      ///< the smallest exact one
     constrained,    ///< it does not: only stored positions may be asked for
-    domain_bit,     ///< a bit for each position of the bounding box
+    domain_bit,     ///< a bit for each position of the bounding box; of less than 2^40 positions
     position_tag,   ///< the position, with each value
     position_hash,  ///< two bytes with each value: a parameter k and h_k of the position, unlike those of all others in
-                    ///< the slot
+                    ///< the slot; not where the data is very sparse
     bucket_tag,     ///< bits of the number of the bucket, with each value
 };
 
+/// Names as on the command line ("bucket-tag"). The text lives as long as the program.
+[[nodiscard]] const char* name(Layout layout);
+[[nodiscard]] const char* name(Encoding encoding);
+
+/// What an index is built for.
 struct VoxelOptions {
-    Layout layout = Layout::automatic;  ///< automatic counts bytes; it never looks at a clock
-    Encoding encoding = Encoding::automatic;
-    Construction construction = Construction::fast;
-    Coherence coherence = Coherence::none;
-    std::uint64_t seed = 1;
-    int offset_bits = 8;
-    std::size_t value_bytes = 4;  ///< set by SparseVoxels: what an empty slot costs
-    Executor* executor = nullptr;
-    Watch watch = {};
+    Layout layout = Layout::automatic;        ///< default: the smallest; it counts bytes and never looks at a clock
+    Encoding encoding = Encoding::automatic;  ///< default: the smallest exact one; another one means the voxel layout
+    Construction construction = Construction::fast;  ///< default fast; compact takes some 10 times as long
+    Coherence coherence = Coherence::none;           ///< default none
+    std::uint64_t seed = 1;        ///< any number, default 1; the same one gives the same index on any machine
+    int offset_bits = 8;           ///< bits per offset coordinate, 1..16, default 8; 0 means as many as needed
+    std::size_t value_bytes = 4;   ///< bytes of one value, default 4: what an empty slot costs; SparseVoxels sets it
+    Executor* executor = nullptr;  ///< threads for the compact construction; null (the default) means the caller's
+    Watch watch = {};              ///< stops a long build and hears of its progress; nobody by default
 };
 
 /// A block of memory that files map and copies share.
 struct Buffer {
     std::shared_ptr<std::uint8_t> data;
-    std::size_t size = 0;
+    std::size_t size = 0;  ///< in bytes
 
+    /// Bytes that are all zero, aligned to 64.
     [[nodiscard]] static Buffer zeros(std::size_t bytes);
 };
 
-/// h_k of section 5, the same in C++ and in the shader. The formula in the paper is infinite on the axes.
-[[nodiscard]] inline std::uint32_t position_hash(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint32_t k) {
-    std::uint32_t v = x * 0x9E3779B1u ^ y * 0x85EBCA77u ^ z * 0xC2B2AE3Du;
-    v += k * 0x27D4EB2Fu;
-    v ^= v >> 15;
-    v *= 0x2C1B3C6Du;
-    v ^= v >> 12;
-    v *= 0x297A2D39u;
-    return v >> 24;
-}
+namespace voxels {
+template <int D>
+struct IndexState;
+template <int D>
+struct IndexFiles;
+}  // namespace voxels
 
+/// What an index holds and takes.
+struct VoxelIndexStats {
+    std::uint64_t entries = 0;      ///< stored positions
+    std::uint64_t values = 0;       ///< places of values, those of empty slots included
+    std::uint64_t index_bytes = 0;  ///< everything but the values, padding not counted
+};
+
+/// The index. Copies share its tables. It does not change after it was built, and const calls may run concurrently.
 template <int D>
 class VoxelIndex {
   public:
+    /// A position relative to the corner of the bounding box.
     using Local = std::array<std::uint32_t, D>;
-    static constexpr std::uint32_t absent = 0xffffffffu;
-    static constexpr int brick_shift = D == 3 ? 2 : 3;  // 4^3 or 8^2 positions are 64 bits
+    /// A position and the place of its value.
+    using Entry = std::pair<Voxel<D>, std::uint32_t>;
+    /// What find() gives where nothing is stored.
+    static constexpr std::uint32_t absent = voxels::no_place;
 
-    using Entry = std::pair<Voxel<D>, std::uint32_t>;  ///< a position and the place of its value
-
+    /// An index without entries.
     VoxelIndex() = default;
-    /// Throws as PerfectHash::build does; Error{unsupported} if the encoding asked for is not possible for these
-    /// positions or the layout asked for: bricks have bucket tags, bits have domain bits.
+    /// The index of the positions, in any order. It takes O(n) memory, and some 0.1 s per million positions with fast
+    /// construction. Throws as PerfectHash::build does, and Error{unsupported} if the encoding asked for is not
+    /// possible for these positions or the layout asked for.
+    /// positions: at most 2^27, no two equal
+    /// report: filled in if not null; nothing is written there for bits
     [[nodiscard]] static VoxelIndex build(std::span<const Voxel<D>> positions, const VoxelOptions& options = {},
                                           PerfectHashReport* report = nullptr);
 
-    /// The place of p's value, or `absent`. Any p may be asked for, unless the encoding is constrained.
+    /// The place of p's value, below values(), or `absent`. O(1): two or three reads of memory.
+    /// p: any position, unless the encoding is constrained; then one that is not stored gives any place
     [[nodiscard]] std::uint32_t find(const Voxel<D>& p) const {
-        // The fast paths are short, so that they are inlined and many lookups fit into the processor's window; the
-        // choice comes first, so that a loop can be specialised for it.
-        if constexpr (D == 3 && NarrowHash::available) {
-            if (narrow_ != Fast::none) {
-                typename PerfectHash<D>::Place place;
-                if (!narrow_hash_.place(p, place)) return absent;
-                if (place.slot == absent) __builtin_unreachable();  // slots are fewer
-                return narrow_ == Fast::constrained || has_tag(place.slot, place.bucket) ? place.slot : absent;
-            }
-        }
-        Local at;
-        if (fast_ == Fast::constrained) {
-            if (!box_.locate(p, at)) return absent;
-            const std::uint32_t slot = hash_.place_by_tables(at).slot;
-            if (slot == absent) __builtin_unreachable();  // slots are fewer
-            return slot;
-        }
-        if (fast_ == Fast::bucket_tag) {
-            if (!box_.locate(p, at)) return absent;
-            const auto place = hash_.place_by_tables(at);
-            if (place.slot == absent) __builtin_unreachable();
-            return has_tag(place.slot, place.bucket) ? place.slot : absent;
-        }
-        if (fast_ == Fast::brick) return box_.locate(p, at) ? find_in_brick(at) : absent;
-        return box_.locate(p, at) ? find_local(at) : absent;
+        return fast_.find(p, [this](const Local& local) { return find_other(local); });
     }
-
-    /// out[i] = find(p[i]); several times faster where memory is slow, since many reads are under way at once.
+    /// out[i] = find(p[i]); several times faster where memory is slow, since many reads are under way at once. Throws
+    /// Error{bad_shape} if the spans differ in length.
     void find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out) const { find(p, out, nullptr, 0); }
-    /// The same; starts loading the values that were found from an array of values of `value_bytes` each.
+    /// The same; starts loading the values that were found.
+    /// values: values() times `value_bytes` bytes, or null
     void find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out, const void* values,
               std::size_t value_bytes) const;
 
     /// How many values a channel holds: entries(), or the slots of the table in the voxel layout.
     [[nodiscard]] std::uint32_t values() const { return values_; }
+    /// How many positions are stored.
     [[nodiscard]] std::uint32_t entries() const { return entries_; }
+    /// The corner of the bounding box of the stored positions, and its size in positions.
     [[nodiscard]] const Voxel<D>& origin() const { return origin_; }
     [[nodiscard]] const Local& extent() const { return extent_; }
+    /// Never automatic: what was chosen.
     [[nodiscard]] Layout layout() const { return layout_; }
     [[nodiscard]] Encoding encoding() const { return encoding_; }
     /// True if absent positions are told apart and stored ones can be listed.
     [[nodiscard]] bool exact() const { return encoding_ != Encoding::constrained || layout_ != Layout::voxel; }
+    /// The hash over positions or bricks; one without entries for bits.
     [[nodiscard]] const PerfectHash<D>& hash() const { return hash_; }
+    /// Bits of one tag; 0 where there are none.
     [[nodiscard]] int tag_bits() const { return static_cast<int>(tag_bits_); }
     /// Everything but the values, padding not counted.
     [[nodiscard]] std::uint64_t bytes() const;
     /// Bits above the payload per entry: index, tags and empty slots.
     [[nodiscard]] double overhead_bits_per_entry(std::size_t value_bytes) const;
+    [[nodiscard]] VoxelIndexStats stats() const { return {entries_, values_, bytes()}; }
 
-    /// Calls fn(position, place of its value) for every entry in storage order. Throws Error{unsupported} if
+    /// Calls fn(position, place of its value) for every entry in storage order; nothing is stored. O(n), and the number
+    /// of positions in the bounding box for bits, domain bits and position hashes. Throws Error{unsupported} if
     /// constrained.
     template <class Fn>
     void for_each(Fn&& fn) const {
@@ -145,125 +148,31 @@ class VoxelIndex {
             },
             const_cast<void*>(static_cast<const void*>(std::addressof(fn))));
     }
-    /// The stored positions with the places of their values, by z, y, x.
+    /// The stored positions with the places of their values, by z, y, x. Throws as for_each does.
     [[nodiscard]] std::vector<Entry> sorted() const;
 
-    /// The parts as they stand in files.
-    struct Parts {
-        Layout layout = Layout::voxel;
-        Encoding encoding = Encoding::bucket_tag;
-        std::uint32_t entries = 0;
-        std::uint32_t tag_bits = 0;
-        Voxel<D> origin = {};
-        Local extent = {};
-        typename PerfectHash<D>::Shape shape = {};
-        Buffer offsets, tags, bits, ranks, bricks;
-    };
-    [[nodiscard]] Parts parts() const;
-    /// Throws Error{bad_format} if the parts do not fit together. Their contents may be anything: find() stays in
-    /// bounds.
-    [[nodiscard]] static VoxelIndex from_parts(Parts parts);
-    /// Bytes that each part must have, padding included.
-    struct PartSizes {
-        std::uint64_t offsets = 0, tags = 0, bits = 0, ranks = 0, bricks = 0;
-    };
-    [[nodiscard]] static PartSizes part_sizes(const Parts& parts);
-
   private:
-    enum class Mode : std::uint8_t {
-        empty,
-        constrained,
-        bucket_tag,
-        brick,
-        bits,
-        domain_bit,
-        position_tag,
-        position_hash
-    };
+    friend struct voxels::IndexFiles<D>;
 
-    enum class Fast : std::uint8_t { none, constrained, bucket_tag, brick };
-
-    [[nodiscard]] std::uint64_t tag_at(std::uint32_t slot) const {
-        const std::uint64_t bit = std::uint64_t{slot} * tag_bits_;
-        std::uint64_t word;
-        std::memcpy(&word, tags_ + (bit >> 3), 8);
-        return word >> (bit & 7) & tag_mask_;
-    }
-    /// tag_at(slot) == tag in the bits of a tag, with as little as possible after the load.
-    [[nodiscard]] bool has_tag(std::uint32_t slot, std::uint64_t tag) const {
-        const std::uint64_t bit = std::uint64_t{slot} * tag_bits_, shift = bit & 7;
-        std::uint64_t word;
-        std::memcpy(&word, tags_ + (bit >> 3), 8);
-        return ((word ^ tag << shift) & tag_mask_ << shift) == 0;
-    }
-    // A brick: mask (8 bytes), values before it (4), bucket (brick_stride_ - 12). `moved` is the position from the
-    // corner of the first brick.
-    [[nodiscard]] std::uint32_t find_in_brick(const Local& moved) const {
-        Local brick;
-        std::uint32_t bit = 0;
-        for (std::size_t a = D; a-- > 0;) {
-            brick[a] = moved[a] >> brick_shift;
-            bit = bit << brick_shift | (moved[a] & ((1u << brick_shift) - 1));
-        }
-        const auto place = hash_.place(brick);
-        const std::uint8_t* record = bricks_ + std::size_t{place.slot} * brick_stride_;
-        std::uint64_t mask, rest;
-        std::memcpy(&mask, record, 8);
-        std::memcpy(&rest, record + 8, 8);
-        if (((rest >> 32 ^ place.bucket) & tag_mask_) != 0 || (mask >> bit & 1) == 0) return absent;
-        const std::uint32_t at = static_cast<std::uint32_t>(rest) +
-                                 static_cast<std::uint32_t>(std::popcount(mask & ((std::uint64_t{1} << bit) - 1)));
-        return at < values_ ? at : absent;
-    }
+    explicit VoxelIndex(std::shared_ptr<const voxels::IndexState<D>> state);
     // By value and pure, so that a loop of lookups may keep the members in registers.
-    [[nodiscard, gnu::pure]] std::uint32_t find_local(Local local) const;
-    [[nodiscard]] std::uint64_t position_tag(const Local& local) const {
-        std::uint64_t t = 0;
-        for (std::size_t a = D; a-- > 0;) t = t << axis_bits_[a] | local[a];
-        return t;
-    }
-    [[nodiscard]] std::uint64_t linear(const Local& local) const {
-        std::uint64_t k = local[D - 1];
-        for (std::size_t a = D - 1; a-- > 0;) k = k * extent_[a] + local[a];
-        return k;
-    }
-    // False if short tags are too short for an empty slot.
-    [[nodiscard]] bool encode(std::span<const Voxel<D>> positions, Encoding wanted);
-    void encode_position_hash(std::span<const Voxel<D>> positions);
-    void build_bricks(std::span<const Voxel<D>> positions, const VoxelOptions& options, PerfectHashReport* report);
-    void build_bits(std::span<const Voxel<D>> positions);
-    void settle();
-    template <class Fn>
-    void visit(Fn&& fn) const;
+    [[nodiscard, gnu::pure]] std::uint32_t find_other(Local local) const;
     // Calls part(some entries, to) until all were given.
     void walk(void (*part)(std::span<const Entry>, void*), void* to) const;
+    template <class Fn>
+    void visit(Fn&& fn) const;
 
+    voxels::FastFind<D> fast_;
+    std::shared_ptr<const voxels::IndexState<D>> state_;  // null: no entries
     PerfectHash<D> hash_;
-    const std::uint8_t* tags_ = nullptr;
-    const std::uint8_t* bricks_ = nullptr;
-    std::uint64_t tag_mask_ = 0;
-    std::uint32_t tag_bits_ = 0;
-    std::uint32_t brick_stride_ = 0;
-    Local extent_ = {};
-    Local brick_phase_ = {};  // origin modulo the brick
     Voxel<D> origin_ = {};
-    Mode mode_ = Mode::empty;
-    Fast fast_ = Fast::none;
-    Fast narrow_ = Fast::none;
-    NarrowHash narrow_hash_;
-    DomainBox<D> box_;
+    Local extent_ = {};
+    std::uint32_t entries_ = 0, values_ = 0, tag_bits_ = 0;
     Layout layout_ = Layout::voxel;
     Encoding encoding_ = Encoding::bucket_tag;
-    std::uint32_t entries_ = 0, values_ = 0;
-    int axis_bits_[D] = {};
-    Buffer tag_buffer_, bit_buffer_, rank_buffer_, brick_buffer_;
 };
 
 extern template class VoxelIndex<2>;
 extern template class VoxelIndex<3>;
-
-/// Names as on the command line ("bucket-tag").
-[[nodiscard]] const char* name(Layout layout);
-[[nodiscard]] const char* name(Encoding encoding);
 
 }  // namespace quadrat

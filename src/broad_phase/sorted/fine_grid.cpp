@@ -38,7 +38,7 @@ FineGrid<D, T> FineGrid<D, T>::of(const GridShape<D, T>& shape, std::size_t obje
         }
         units = std::min(units, power_below(most_units / (double(axis.count) + 1)));
         while (units > 1 && !(double(axis.inverse) * units < double(std::numeric_limits<T>::max()))) units /= 2;
-        fine.axis[k] = {axis.origin, axis.scale, T(double(axis.inverse) * units), T(double(axis.count) * units)};
+        fine.axis[k] = {{axis.origin, axis.scale, T(double(axis.inverse) * units), T(double(axis.count) * units)}};
     }
     return fine;
 }

@@ -7,24 +7,19 @@
 
 #include "broad_phase/sorted/grid_shape.hpp"
 #include "broad_phase/sorted/kernels/record_kernel.hpp"
+#include "cells/clamped_axis.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace quadrat::broad_phase {
 
+/// Its cells are units of a fine coordinate; everything beyond the grid has the last one.
 template <class T>
-struct FineAxis {
-    T origin = 0;
-    T scale = 1;    ///< as of Axis
-    T inverse = 1;  ///< units per unit of length, over the scale
-    T limit = 0;    ///< largest coordinate; everything beyond the grid has it
-
+struct FineAxis : cells::ScaledAxis<T> {
+    /// The low 16 of up to 30 bits:  cccccccccccccc|uuuuuuuuuuuuuuuu
     [[nodiscard]] std::uint16_t operator()(T x) const {
-        T t = (x - origin) * scale * inverse;
-        t = t > T{0} ? t : T{0};
-        t = t < limit ? t : limit;
-        return static_cast<std::uint16_t>(static_cast<std::uint32_t>(static_cast<std::int32_t>(t)));
+        return static_cast<std::uint16_t>(static_cast<std::uint32_t>(this->cell(x)));
     }
 };
 

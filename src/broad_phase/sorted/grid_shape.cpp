@@ -54,11 +54,11 @@ GridShape<D, T> GridShape<D, T>::fitting(const GridDemand<D, T>& demand, Overflo
         if (wanted[k] > allowed[k] && overflow == Overflow::wrap && k > 0 && allowed[k] >= 4) {
             axis.count = 1 << static_cast<int>(std::log2(allowed[k]));
             axis.mask = axis.count - 1;
-            axis.limit = T(1 << 30);
+            axis.last = T(1 << 30);
         } else {
             if (wanted[k] > allowed[k]) edge[k] = std::max(edge[k], extent[k] / allowed[k] * (1 + 0x1p-20));
             axis.count = static_cast<std::int32_t>(std::floor(extent[k] / edge[k])) + 1;
-            axis.limit = T(axis.count - 1);
+            axis.last = T(axis.count - 1);
         }
         // Finer bins and finer coordinates are parts of a cell: there must be room for their inverse too.
         constexpr double power = sizeof(T) == 4 ? 0x1p64 : 0x1p512, room = sizeof(T) == 4 ? 0x1p-96 : 0x1p-960;
@@ -77,7 +77,7 @@ GridShape<D, T> GridShape<D, T>::fitting(const GridDemand<D, T>& demand, Overflo
         x.inverse *= 2;
         x.reach *= 2;
         x.count *= 2;
-        x.limit = T(x.count - 1);
+        x.last = T(x.count - 1);
     }
     shape.rows = static_cast<std::uint32_t>(shape.axis[D - 1].count);
     if constexpr (D == 3) shape.rows *= static_cast<std::uint32_t>(shape.axis[1].count);

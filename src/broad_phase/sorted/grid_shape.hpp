@@ -9,6 +9,8 @@
 // overlap are then at most `reach` cells apart, whatever was rounded.
 #pragma once
 
+#include "cells/clamped_axis.hpp"
+
 #include <quadrat/geometry.hpp>
 
 #include <algorithm>
@@ -17,27 +19,18 @@
 
 namespace quadrat::broad_phase {
 
-/// One axis of a grid. cell() is monotone for all finite x; its value is below `limit + 1`.
+/// One axis of a grid. cell() is monotone for all finite x; it gives cells before wrapping, [0, last].
 template <class T>
-struct Axis {
-    T origin = 0;
-    T scale = 1;             ///< a power of two; above 1 where cells are so small that their inverse would be infinite
-    T inverse = 1;           ///< cells per unit of length, over the scale
-    T limit = 0;             ///< largest cell before wrapping, exactly representable
+struct Axis : cells::ScaledAxis<T> {
     std::int32_t count = 1;  ///< number of cells, a power of two if wrapped
-    std::int32_t mask = -1;  ///< count - 1 if wrapped, all ones if clamped
+    std::int32_t mask = -1;  ///< count - 1 if wrapped, all ones if clamped: cell & mask is where a cell is kept
     std::int32_t reach = 1;  ///< largest legal cell(hi) - cell(lo)
 
     [[nodiscard]] bool wrapped() const { return mask != -1; }
-
-    [[nodiscard]] std::int32_t cell(T x) const {
-        T t = (x - origin) * scale * inverse;
-        t = t > T{0} ? t : T{0};
-        t = t < limit ? t : limit;
-        return static_cast<std::int32_t>(t);
+    [[nodiscard]] double edge() const { return 1 / double(this->inverse) / double(this->scale); }
+    [[nodiscard]] double cells_along(double length) const {
+        return length * double(this->inverse) * double(this->scale);
     }
-    [[nodiscard]] double edge() const { return 1 / double(inverse) / double(scale); }
-    [[nodiscard]] double cells_along(double length) const { return length * double(inverse) * double(scale); }
 };
 
 template <int D, class T>

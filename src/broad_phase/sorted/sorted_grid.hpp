@@ -52,6 +52,11 @@ class SortedGrid {
     [[nodiscard]] std::size_t bytes() const;
 
   private:
+    void resize(const GridShape<D, T>& shape, std::size_t size);
+    void sort_slab(std::uint32_t slab, std::uint32_t from, const SlabPartition<D, T>& partition, std::size_t first_slab,
+                   Record<D, T>* to);
+    void take_apart(const Record<D, T>* records, std::size_t from, std::size_t n, SlabPrefetcher<D, T>* ahead);
+
     GridShape<D, T> shape_;
     std::size_t size_ = 0;
     base::Array<T> lo_[D];
@@ -60,11 +65,7 @@ class SortedGrid {
     base::Array<Lane<T>> group_;
     base::Array<Lane<T>> mask_;
     base::Array<std::uint32_t> start_;
-    struct Scratch {
-        base::Array<Record<D, T>> sorted;  // the records of one slab
-        base::Array<std::uint32_t> next;   // place of the next record of each bin
-    };
-    std::vector<Scratch> scratch_;  // one per task
+    std::vector<base::Array<Record<D, T>>> scratch_;  // of each task: the records of one slab
     bool filtered_ = false;
 };
 

@@ -18,68 +18,6 @@ namespace {
 constexpr std::uint32_t none = 0xffffffffu;
 constexpr std::size_t grain = 2048;
 
-struct Surface {
-    std::vector<Triangle> triangles;
-    std::vector<Vec3d> vertices;
-};
-
-// A polyhedron around the sphere, from an octahedron cut `rounds` times.
-Surface round_surface(double radius, int rounds) {
-    Surface s;
-    s.vertices = {{{1, 0, 0}}, {{-1, 0, 0}}, {{0, 1, 0}}, {{0, -1, 0}}, {{0, 0, 1}}, {{0, 0, -1}}};
-    s.triangles = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
-    for (int r = 0; r < rounds; ++r) {
-        std::map<std::array<std::uint32_t, 2>, std::uint32_t> middle;
-        const auto between = [&](std::uint32_t a, std::uint32_t b) {
-            const std::array<std::uint32_t, 2> key = {std::min(a, b), std::max(a, b)};
-            const auto [it, fresh] = middle.try_emplace(key, static_cast<std::uint32_t>(s.vertices.size()));
-            if (fresh) s.vertices.push_back(plain((vector(s.vertices[a]) + vector(s.vertices[b])).normalized()));
-            return it->second;
-        };
-        std::vector<Triangle> finer;
-        for (const Triangle& t : s.triangles) {
-            const std::uint32_t ab = between(t.a, t.b), bc = between(t.b, t.c), ca = between(t.c, t.a);
-            for (const Triangle& f :
-                 {Triangle{t.a, ab, ca}, Triangle{ab, t.b, bc}, Triangle{ca, bc, t.c}, Triangle{ab, bc, ca}})
-                finer.push_back(f);
-        }
-        s.triangles = finer;
-    }
-    double least = 1;  // distance of the faces from the centre
-    for (const Triangle& t : s.triangles)
-        least =
-            std::min(least, ((vector(s.vertices[t.a]) + vector(s.vertices[t.b]) + vector(s.vertices[t.c])) / 3).norm());
-    for (Vec3d& v : s.vertices)
-        for (int k = 0; k < 3; ++k) v[k] *= radius / least;
-    return s;
-}
-
-// A square of the plane through `point`.
-Surface square(const Vector& normal, const Vector& point, double half_edge) {
-    const Vector u = half_edge * normal.unitOrthogonal(), w = normal.normalized().cross(u);
-    Surface s;
-    for (const Vector& corner : {Vector(-u - w), Vector(u - w), Vector(w - u), Vector(u + w)})
-        s.vertices.push_back(plain(point + corner));
-    s.triangles = {{0, 1, 2}, {1, 3, 2}};
-    return s;
-}
-
-// A plane is as wide as `reach` each way.
-Surface surface_of(const RigidBody& b, std::size_t bodies, double reach) {
-    Surface s;
-    if (b.shape == BodyShape::plane) return square(vector(b.normal), Vector::Zero(), reach);
-    if (b.shape == BodyShape::sphere) return round_surface(b.radius, bodies > 30 ? 2 : 3);
-    if (b.shape == BodyShape::mesh) return {b.triangles, b.vertices};
-    if (b.shape == BodyShape::box) {
-        for (int c = 0; c < 8; ++c)
-            s.vertices.push_back({{(c & 1 ? 0.5 : -0.5) * b.size[0], (c & 2 ? 0.5 : -0.5) * b.size[1],
-                                   (c & 4 ? 0.5 : -0.5) * b.size[2]}});
-        s.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
-                       {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
-    }
-    return s;
-}
-
 std::vector<Vec3d> placed(const std::vector<Vec3d>& shape, const BodyPose& pose) {
     std::vector<Vec3d> out;
     for (const Vec3d& v : shape) out.push_back(plain(vector(pose.position) + turn(pose) * vector(v)));
@@ -95,7 +33,7 @@ bool in_contact(const SceneCloth& a, const SceneCloth& b) {
         const auto ends_b = std::minmax_element(b.positions.begin(), b.positions.end(), less);
         if ((*ends_a.second)[k] < (*ends_b.first)[k] || (*ends_b.second)[k] < (*ends_a.first)[k]) return false;
     }
-    Surface both = {a.triangles, a.positions};
+    base::Surface both = {a.triangles, a.positions};
     const auto shift = static_cast<std::uint32_t>(a.positions.size());
     for (const Triangle& t : b.triangles) both.triangles.push_back({t.a + shift, t.b + shift, t.c + shift});
     both.vertices.insert(both.vertices.end(), b.positions.begin(), b.positions.end());
@@ -141,7 +79,8 @@ void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, do
             const double wide = 2 * (vector(d.hi) - vector(d.lo)).norm();
             for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
                 const double reach = wide + 2 * (vector(scene.bodies[b].position) - centre).norm();
-                const Surface surface = surface_of(scene.bodies[b], scene.bodies.size(), reach);
+                const base::Surface surface =
+                    solids.bodies()[b].shape->surface({.rounds = scene.bodies.size() > 30 ? 2 : 3, .reach = reach});
                 s.obstacle_shapes.push_back(surface.vertices);
                 s.obstacles.push_back(
                     surface.triangles.empty()
@@ -150,7 +89,7 @@ void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, do
             }
             for (const WallPlane& p : scene.domain.planes) {
                 const Vector n = vector(p.normal).normalized();
-                const Surface wall = square(n, centre + (p.offset - n.dot(centre)) * n, wide);
+                const base::Surface wall = square(n, centre + (p.offset - n.dot(centre)) * n, wide);
                 s.cloth.add_obstacle(wall.triangles, wall.vertices);
             }
             // The floor and the other walls, as quads a little wider than the domain.

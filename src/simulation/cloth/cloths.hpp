@@ -17,7 +17,7 @@
 #include <quadrat/simulation/cloth.hpp>
 #include <quadrat/simulation/simulation.hpp>
 
-#include "simulation/solids/bodies.hpp"
+#include "simulation/solids/solids.hpp"
 
 #include <array>
 #include <cstdint>

@@ -75,8 +75,7 @@ void check_outside(const State& s, std::span<const Image> images, const Emitter&
                    const std::string& path) {
     for (const Image& m : images) {
         if (s.solids.bodies()[m.body].motion != BodyMotion::fixed && e.start > 0) continue;
-        if (s.solids.distance(m, vector(x), s.spacing) < -1e-3 * s.spacing)
-            throw Error(ErrorKind::bad_value, "overlaps /bodies/" + std::to_string(m.body), {.field = path});
+        if (s.solids.distance(m, vector(x), s.spacing) < -1e-3 * s.spacing) throw OverlapError(path, m.body);
     }
 }
 

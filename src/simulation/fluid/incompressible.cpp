@@ -11,8 +11,8 @@
 // steps there (docs/decisions/0085-phases-of-any-density.md).
 #include "base/parallel.hpp"
 #include "simulation/fluid/coupling.hpp"
-#include "simulation/step/integrate.hpp"
 #include "simulation/fluid/pair_loops.hpp"
+#include "simulation/step/integrate.hpp"
 #include "simulation/step/state.hpp"
 
 #include <algorithm>

@@ -299,7 +299,7 @@ void derive_constants(State& s) {
     for (std::size_t k = 0; k < 3; ++k)
         if (s.period[k] > 0 && s.period[k] < 2 * s.largest_support)
             throw Error(ErrorKind::bad_value, "a periodic axis must be longer than twice the support",
-                        {.field = "/domain/box"});
+                        {.field = "/domain"});
     const KernelFunction density = density_function(c);
     const KernelFunction force = c.kernel == KernelKind::paper ? KernelFunction::spiky : density;
     s.calibration = s.number_density ? calibrate(Kernel(density, s.dimension, s.support), s) : 1;

@@ -1,7 +1,7 @@
 // Two boxes: how far apart along the best of the axes that can separate them, and where they touch.
 #pragma once
 
-#include "simulation/solids/bodies.hpp"
+#include "simulation/solids/solids.hpp"
 
 #include <vector>
 

@@ -5,7 +5,8 @@
 #include <quadrat/ccd/proximity.hpp>
 #include <quadrat/error.hpp>
 
-#include "simulation/solids/bodies.hpp"
+#include "base/assert.hpp"
+#include "simulation/solids/mesh_shape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,26 +21,22 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Box3d around(const Vector& lo, const Vector& hi) {
-    return {plain(lo), plain(hi)};
-}
-
 struct Welded {
     std::vector<Vector> vertices;  // those that triangles use
     std::vector<Triangle> triangles;
 };
 
-Welded weld(const RigidBody& body) {
+Welded weld(const base::Surface& surface) {
     Welded out;
     std::map<std::array<double, 3>, std::uint32_t> places;
     const auto number = [&](std::uint32_t v) {
-        const Vec3d& p = body.vertices[v];
+        const Vec3d& p = surface.vertices[v];
         const auto [it, fresh] =  // + 0.0: the two zeros are one place
             places.try_emplace({p[0] + 0.0, p[1] + 0.0, p[2] + 0.0}, static_cast<std::uint32_t>(out.vertices.size()));
         if (fresh) out.vertices.push_back(vector(p));
         return it->second;
     };
-    for (const Triangle& t : body.triangles) {
+    for (const Triangle& t : surface.triangles) {
         const std::uint32_t a = number(t.a), b = number(t.b), c = number(t.c);
         out.triangles.push_back({a, b, c});
     }
@@ -55,10 +52,22 @@ double six_volumes(const Welded& m) {
     return sum;
 }
 
+double arm_of(const base::Surface& surface) {
+    if (surface.vertices.empty()) return 0;
+    Vector lo = vector(surface.vertices[0]), hi = lo;
+    double arm = 0;
+    for (const Vec3d& v : surface.vertices) {
+        lo = lo.cwiseMin(vector(v));
+        hi = hi.cwiseMax(vector(v));
+        arm = std::max(arm, vector(v).norm());
+    }
+    return std::max(arm, (hi - lo).norm());
+}
+
 }  // namespace
 
 void check_closed(const RigidBody& body, const std::string& path) {
-    const Welded m = weld(body);
+    const Welded m = weld({body.triangles, body.vertices});
     const auto fail = [&](const std::string& where, const std::string& what) {
         throw Error(ErrorKind::bad_value, what, {.field = path + where});
     };
@@ -90,15 +99,25 @@ void check_closed(const RigidBody& body, const std::string& path) {
         fail("/triangles", "expected a mesh with a volume inside, found none");
 }
 
-void Shape::prepare_mesh(const RigidBody& body) {
-    Welded m = weld(body);
+MeshShape::MeshShape(base::Surface surface)
+    : Shape(BodyShape::mesh, 3, arm_of(surface), 0, {}), given_(std::move(surface)) {
+    QUADRAT_ASSERT(!given_.triangles.empty());
+    Welded m = weld(given_);
     if (six_volumes(m) < 0)
         for (Triangle& t : m.triangles) std::swap(t.b, t.c);
     triangles_ = std::move(m.triangles);
     vertices_ = std::move(m.vertices);
     Vector lo = Vector::Constant(infinity), hi = -lo;
     for (const Vector& v : vertices_) lo = lo.cwiseMin(v), hi = hi.cwiseMax(v);
-    bounds_ = around(lo, hi);
+    bounds_ = plain_box(lo, hi);
+    find_normals();
+}
+
+MeshShape::MeshShape(const RigidBody& body, int dimension) : MeshShape({body.triangles, body.vertices}) {
+    dimension_ = dimension;
+}
+
+void MeshShape::find_normals() {
     vertex_normals_.assign(vertices_.size(), Vector::Zero());
     std::map<std::pair<std::uint32_t, std::uint32_t>, Vector> edges;
     std::vector<Box3d> boxes;
@@ -116,7 +135,7 @@ void Shape::prepare_mesh(const RigidBody& body) {
         }
         const Vector low = vertices_[t.a].cwiseMin(vertices_[t.b]).cwiseMin(vertices_[t.c]);
         const Vector high = vertices_[t.a].cwiseMax(vertices_[t.b]).cwiseMax(vertices_[t.c]);
-        boxes.push_back(around(low, high));
+        boxes.push_back(plain_box(low, high));
     }
     for (const Triangle& t : triangles_) {
         const std::uint32_t v[3] = {t.a, t.b, t.c};
@@ -127,16 +146,15 @@ void Shape::prepare_mesh(const RigidBody& body) {
         }
         edge_normals_.push_back(n);
     }
-    faces_ = std::make_unique<HierarchicalHash<3, double>>();
-    faces_->build(boxes);
+    faces_.build(boxes);
 }
 
-Shape::Distance Shape::mesh_distance(const Vector& x, double reach) const {
+Shape::Distance MeshShape::distance(const Vector& x, double reach) const {
     Distance best = {infinity, Vector::UnitX()};
     for (int k = 0; k < 3; ++k)
         if (x[k] < bounds_.lo[k] - reach || x[k] > bounds_.hi[k] + reach) return best;
     std::vector<std::uint32_t> near;
-    faces_->find(around(x - Vector::Constant(reach), x + Vector::Constant(reach)), near);
+    faces_.find(plain_box(x - Vector::Constant(reach), x + Vector::Constant(reach)), near);
     std::sort(near.begin(), near.end());
     for (const std::uint32_t f : near) {
         const Triangle& t = triangles_[f];
@@ -164,9 +182,9 @@ Shape::Distance Shape::mesh_distance(const Vector& x, double reach) const {
     return best;
 }
 
-Shape::Distance Shape::deep_distance(const Vector& x, double reach) const {
+Shape::Distance MeshShape::deep_distance(const Vector& x, double reach) const {
     Distance d = distance(x, reach);
-    if (kind_ != BodyShape::mesh || d.value < infinity) return d;
+    if (d.value < infinity) return d;
     for (int k = 0; k < 3; ++k)
         if (!(x[k] > bounds_.lo[k] && x[k] < bounds_.hi[k])) return d;
     // Between the bounds the surface is not farther than they are.
@@ -178,7 +196,7 @@ Shape::Distance Shape::deep_distance(const Vector& x, double reach) const {
 
 // Where the segment passes the plane of a triangle, if it does so inside, with a margin, so that nothing slips between
 // neighbours.
-bool Shape::passes(std::uint32_t f, const Vector& a, const Vector& b, double from, double to, double& time) const {
+bool MeshShape::passes(std::uint32_t f, const Vector& a, const Vector& b, double from, double to, double& time) const {
     const Triangle& t = triangles_[f];
     time = from / (from - to);
     const Vector p = a + time * (b - a);
@@ -190,9 +208,9 @@ bool Shape::passes(std::uint32_t f, const Vector& a, const Vector& b, double fro
     return inside;
 }
 
-std::optional<Shape::Hit> Shape::mesh_entry(const Vector& a, const Vector& b) const {
+std::optional<Shape::Hit> MeshShape::entry(const Vector& a, const Vector& b) const {
     std::vector<std::uint32_t> near;
-    faces_->find(Segment<3, double>{plain(a), plain(b)}, near);
+    faces_.find(Segment<3, double>{plain(a), plain(b)}, near);
     std::sort(near.begin(), near.end());
     std::optional<Hit> first;
     for (const std::uint32_t f : near) {
@@ -205,9 +223,9 @@ std::optional<Shape::Hit> Shape::mesh_entry(const Vector& a, const Vector& b) co
     return first;
 }
 
-std::vector<double> Shape::crossings(const Vector& a, const Vector& b) const {
+std::vector<double> MeshShape::crossings(const Vector& a, const Vector& b) const {
     std::vector<std::uint32_t> near;
-    faces_->find(Segment<3, double>{plain(a), plain(b)}, near);
+    faces_.find(Segment<3, double>{plain(a), plain(b)}, near);
     std::vector<double> times;
     for (const std::uint32_t f : near) {
         const Vector &n = face_normals_[f], &on = vertices_[triangles_[f].a];
@@ -218,5 +236,35 @@ std::vector<double> Shape::crossings(const Vector& a, const Vector& b) const {
     std::sort(times.begin(), times.end());
     return times;
 }
+
+// Signed tetrahedra from the origin.
+Shape::Mass MeshShape::mass(double density) const {
+    Mass m;
+    Matrix3d second = Matrix3d::Zero();
+    double volume = 0;
+    Vector first = Vector::Zero();
+    for (const Triangle& t : triangles_) {
+        const Vector &a = vertices_[t.a], &b = vertices_[t.b], &c = vertices_[t.c];
+        const double v = a.dot(b.cross(c)) / 6;
+        const Vector s = a + b + c;
+        volume += v;
+        first += v / 4 * s;
+        second += v / 20 * (a * a.transpose() + b * b.transpose() + c * c.transpose() + s * s.transpose());
+    }
+    m.mass = density * volume;
+    if (volume > 0) {
+        m.centre = first / volume;
+        second -= volume * m.centre * m.centre.transpose();
+        m.inertia = density * (second.trace() * Matrix3d::Identity() - second);
+    }
+    return m;
+}
+
+const ShapeRow mesh_row = {[](const RigidBody& body, int dimension) -> std::unique_ptr<Shape> {
+                               return std::make_unique<MeshShape>(body, dimension);
+                           },
+                           [](const RigidBody& body, int) {
+                               return arm_of({body.triangles, body.vertices});
+                           }};
 
 }  // namespace quadrat::simulation

@@ -1,26 +1,26 @@
 // Whether two bodies overlap. Exact for spheres, boxes and planes. For a box or mesh and a mesh a few points of either
 // are tried in the other's distance: corners, middles of triangles, the middle of each piece into which the other's
 // surface cuts an edge, and points between two sides, for bodies whose surfaces are the same.
+#include "base/assert.hpp"
 #include "simulation/solids/box_contacts.hpp"
+#include "simulation/solids/meetings.hpp"
+#include "simulation/solids/mesh_shape.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace quadrat::simulation {
 namespace {
 
-RigidBody box_mesh(const Vector& half) {
-    RigidBody b;
-    b.shape = BodyShape::mesh;
-    for (int c = 0; c < 8; ++c)
-        b.vertices.push_back({{c & 1 ? half[0] : -half[0], c & 2 ? half[1] : -half[1], c & 4 ? half[2] : -half[2]}});
-    b.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
-                   {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
-    return b;
+// The shape itself if it is a mesh; else its surface as one, kept in `room`.
+const MeshShape& as_mesh(const Shape& shape, std::optional<MeshShape>& room) {
+    if (shape.kind() == BodyShape::mesh) return static_cast<const MeshShape&>(shape);
+    return room.emplace(shape.surface({}));
 }
 
 // A point of mesh a is deeper than `tolerance` in mesh b.
-bool reaches_into(const Shape& a, const BodyPose& pa, const Shape& b, const BodyPose& pb, double tolerance) {
+bool reaches_into(const MeshShape& a, const BodyPose& pa, const MeshShape& b, const BodyPose& pb, double tolerance) {
     const auto to_b = [&](const Vector& x) { return in_frame(pb, in_world(pa, x)); };
     const auto deep = [&](const Vector& x) { return b.deep_distance(to_b(x), tolerance).value < -tolerance; };
     for (const Vector& v : a.vertices())
@@ -52,30 +52,50 @@ bool reaches_into(const Shape& a, const BodyPose& pa, const Shape& b, const Body
     return false;
 }
 
+bool surfaces_overlap(const Shape& a, const BodyPose& pa, const Shape& b, const BodyPose& pb, double tolerance) {
+    std::optional<MeshShape> room_a, room_b;
+    const MeshShape &ma = as_mesh(a, room_a), &mb = as_mesh(b, room_b);
+    return reaches_into(ma, pa, mb, pb, tolerance) || reaches_into(mb, pb, ma, pa, tolerance);
+}
+
+// `ball` is a sphere.
+bool ball_in(const Body& ball, const BodyPose& pa, const Body& b, const BodyPose& pb, double tolerance) {
+    const double r = ball.shape->radius();
+    return b.shape->deep_distance(in_frame(pb, vector(pa.position)), r).value < r - tolerance;
+}
+
+bool corners_in(const Body& a, const BodyPose& pa, const Body& b, const BodyPose& pb, double tolerance) {
+    return std::any_of(a.corners().begin(), a.corners().end(), [&](const Vector& p) {
+        return b.shape->distance(in_frame(pb, in_world(pa, p)), 0).value < -tolerance;
+    });
+}
+
 }  // namespace
 
 PlacedBox placed_box(const Body& b, const BodyPose& p) {
-    return {vector(p.position), b.shape.half(), turn(p).toRotationMatrix()};
+    QUADRAT_ASSERT(b.shape->kind() == BodyShape::box);
+    return {vector(p.position), vector(b.shape->bounds().hi), turn(p).toRotationMatrix()};
 }
 
 bool overlap(const Body& a, const BodyPose& pa, const Body& b, const BodyPose& pb, double tolerance, int dimension) {
-    const BodyShape ka = a.shape.kind(), kb = b.shape.kind();
-    if (kb == BodyShape::sphere && ka != BodyShape::sphere) return overlap(b, pb, a, pa, tolerance, dimension);
-    if (ka == BodyShape::sphere) {
-        const double r = a.shape.radius();
-        return b.shape.deep_distance(in_frame(pb, vector(pa.position)), r).value < r - tolerance;
+    switch (meeting(a.shape->kind(), b.shape->kind()).overlap) {
+        case OverlapRule::ball_in_second:
+            return ball_in(a, pa, b, pb, tolerance);
+        case OverlapRule::ball_in_first:
+            return ball_in(b, pb, a, pa, tolerance);
+        case OverlapRule::corners_in_second:
+            return corners_in(a, pa, b, pb, tolerance);
+        case OverlapRule::corners_in_first:
+            return corners_in(b, pb, a, pa, tolerance);
+        case OverlapRule::boxes:
+            return box_gap(placed_box(a, pa), placed_box(b, pb), dimension) < -tolerance;
+        case OverlapRule::surfaces:
+            return surfaces_overlap(*a.shape, pa, *b.shape, pb, tolerance);
+        case OverlapRule::never:
+        case OverlapRule::missing:
+            break;
     }
-    if (ka == BodyShape::plane && kb == BodyShape::plane) return false;  // half-spaces do not collide
-    if (ka == BodyShape::plane) return overlap(b, pb, a, pa, tolerance, dimension);
-    if (kb == BodyShape::plane)
-        return std::any_of(a.corners().begin(), a.corners().end(), [&](const Vector& p) {
-            return b.shape.distance(in_frame(pb, in_world(pa, p)), 0).value < -tolerance;
-        });
-    if (ka == BodyShape::box && kb == BodyShape::box)
-        return box_gap(placed_box(a, pa), placed_box(b, pb), dimension) < -tolerance;
-    const Shape box(box_mesh(ka == BodyShape::box ? a.shape.half() : b.shape.half()), 3);
-    const Shape &sa = ka == BodyShape::box ? box : a.shape, &sb = kb == BodyShape::box ? box : b.shape;
-    return reaches_into(sa, pa, sb, pb, tolerance) || reaches_into(sb, pb, sa, pa, tolerance);
+    return false;
 }
 
 }  // namespace quadrat::simulation

@@ -4,7 +4,7 @@
 #include <quadrat/error.hpp>
 
 #include "base/parallel.hpp"
-#include "simulation/solids/bodies.hpp"
+#include "simulation/solids/solids.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +25,57 @@ constexpr double largest_part = 1.25;
 
 }  // namespace
 
+Body Solids::make_body(const RigidBody& given, const std::string& path, const Kernel& kernel, double calibration) {
+    Body body = {.shape = make_shape(given, dimension_),
+                 .motion = given.motion,
+                 .boundary = given.boundary,
+                 .restitution = given.response.restitution,
+                 .friction = given.response.friction,
+                 .samples = {},
+                 .volumes = {},
+                 .points = {},
+                 .before = {}};
+    if (body.shape->unbounded()) body.boundary = BoundaryKind::field;
+    if (given.motion == BodyMotion::dynamic) {
+        const Shape::Mass m = body.shape->mass(given.density);
+        if (!(m.mass > 0 && std::isfinite(1 / m.mass)))
+            throw Error(ErrorKind::bad_value, "expected a body with a mass, found none", {.field = path + "/density"});
+        body.inverse_mass = 1 / m.mass;
+        body.centre = m.centre;
+        body.inertia = m.inertia;
+        body.inverse_inertia = m.inertia.inverse();
+        body.dynamic = static_cast<int>(load_.size());
+        load_.emplace_back();
+    }
+    if (body.boundary == BoundaryKind::particles) {
+        take_samples(body, kernel, calibration);
+    } else if (body.boundary == BoundaryKind::ghosts) {
+        body.samples = body.shape->sample_inside(spacing_, reach_);
+        body.volumes.assign(body.samples.size(), static_cast<float>(std::pow(spacing_, dimension_)));
+    }
+    return body;
+}
+
+void Solids::take_samples(Body& body, const Kernel& kernel, double calibration) const {
+    body.samples = body.shape->sample_surface(spacing_, sample_depth * kernel.support());
+    std::vector<Vec3f> x;
+    for (const Vector& p : body.samples) x.push_back(plain_float(p));
+    CellIndex<3, float> index({.radius = static_cast<float>(kernel.support())});
+    index.build(x);
+    NeighborList near;
+    index.find_neighbors(near, {.distances = DistanceKind::distance});
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        double sum = kernel.value(0);
+        for (const float r : near.distances<float>(k)) sum += kernel.value(double{r});
+        body.volumes.push_back(static_cast<float>(1 / (calibration * sum)));
+    }
+    double all = 0;
+    for (const float v : body.volumes) all += double{v};
+    const double most = largest_part * body.shape->mass(1).mass;
+    if (all > most)
+        for (float& v : body.volumes) v *= static_cast<float>(most / all);
+}
+
 void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, double calibration, Executor* executor) {
     dimension_ = scene.dimension;
     reach_ = reach;
@@ -36,60 +87,18 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
     executor_ = executor;
     for (int k = 0; k < dimension_; ++k)
         far_ = std::max({far_, 1e4 * std::abs(scene.domain.box.lo[k]), 1e4 * std::abs(scene.domain.box.hi[k])});
-    const bool any_mesh = std::any_of(scene.bodies.begin(), scene.bodies.end(),
-                                      [](const RigidBody& b) { return b.shape == BodyShape::mesh; });
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
         const RigidBody& b = scene.bodies[i];
-        Body body = {.shape = Shape(b, scene.dimension),
-                     .motion = b.motion,
-                     .boundary = b.shape == BodyShape::plane ? BoundaryKind::field : b.boundary,
-                     .restitution = b.response.restitution,
-                     .friction = b.response.friction,
-                     .samples = {},
-                     .volumes = {},
-                     .points = {},
-                     .before = {}};
+        Body body = make_body(b, "/bodies/" + std::to_string(i), kernel, calibration);
         BodyPose pose = {b.position, b.orientation, b.velocity, b.angular_velocity};
         if (b.motion == BodyMotion::fixed) pose.velocity = pose.angular_velocity = {};
-        if (b.motion == BodyMotion::dynamic) {
-            const Shape::Mass m = body.shape.mass(b.density);
-            if (!(m.mass > 0 && std::isfinite(1 / m.mass)))
-                throw Error(ErrorKind::bad_value, "expected a body with a mass, found none",
-                            {.field = "/bodies/" + std::to_string(i) + "/density"});
-            body.inverse_mass = 1 / m.mass;
-            body.centre = m.centre;
-            body.inertia = m.inertia;
-            body.inverse_inertia = m.inertia.inverse();
-            body.dynamic = static_cast<int>(load_.size());
-            load_.emplace_back();
-        }
-        if (body.boundary == BoundaryKind::particles) {
-            body.samples = body.shape.sample_surface(scene.spacing, sample_depth * kernel.support());
-            std::vector<Vec3f> x;
-            for (const Vector& p : body.samples) x.push_back(plain_float(p));
-            CellIndex<3, float> index({.radius = static_cast<float>(kernel.support())});
-            index.build(x);
-            NeighborList near;
-            index.find_neighbors(near, {.distances = DistanceKind::distance});
-            for (std::size_t k = 0; k < x.size(); ++k) {
-                double sum = kernel.value(0);
-                for (const float r : near.distances<float>(k)) sum += kernel.value(double{r});
-                body.volumes.push_back(static_cast<float>(1 / (calibration * sum)));
-            }
-            double all = 0;
-            for (const float v : body.volumes) all += double{v};
-            const double most = largest_part * body.shape.mass(1).mass;
-            if (all > most)
-                for (float& v : body.volumes) v *= static_cast<float>(most / all);
-        } else if (body.boundary == BoundaryKind::ghosts) {
-            body.samples = body.shape.sample_inside(scene.spacing, reach);
-            body.volumes.assign(body.samples.size(), static_cast<float>(std::pow(scene.spacing, scene.dimension)));
-        }
-        set_points(body, any_mesh);
         body.before = pose;
         poses.push_back(pose);
         bodies_.push_back(std::move(body));
     }
+    const bool edges_meet =
+        std::any_of(bodies_.begin(), bodies_.end(), [](const Body& b) { return !b.shape->convex(); });
+    for (Body& body : bodies_) set_points(body, edges_meet);
     for (std::size_t i = 0; i < bodies_.size(); ++i) {
         wrap(i);
         const Box3d box = world_box(i, poses[i], 0);
@@ -103,7 +112,7 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
 }
 
 Box3d Solids::world_box(std::size_t i, const BodyPose& pose, double margin) const {
-    const Box3d& b = bodies_[i].shape.bounds();
+    const Box3d& b = bodies_[i].shape->bounds();
     if (std::isinf(b.hi[0])) return b;
     const Vector lo = vector(b.lo), hi = vector(b.hi);
     const Vector middle = vector(pose.position) + turn(pose) * Vector(0.5 * (lo + hi));
@@ -140,19 +149,19 @@ std::vector<Image> Solids::images(double margin) const {
 }
 
 double Solids::distance(const Image& image, const Vector& x, double reach) const {
-    return bodies_[image.body].shape.deep_distance(in_frame(poses[image.body], x - image.shift), reach).value;
+    return bodies_[image.body].shape->deep_distance(in_frame(poses[image.body], x - image.shift), reach).value;
 }
 
 bool Solids::between(const Image& image, const Vector& a, const Vector& b) const {
     const BodyPose& pose = poses[image.body];
     return bodies_[image.body]
-        .shape.entry(in_frame(pose, a - image.shift), in_frame(pose, b - image.shift))
+        .shape->entry(in_frame(pose, a - image.shift), in_frame(pose, b - image.shift))
         .has_value();
 }
 
 // Brings the centre of a body back into the domain along periodic axes.
 void Solids::wrap(std::size_t i) {
-    if (period_.isZero() || bodies_[i].shape.kind() == BodyShape::plane) return;
+    if (period_.isZero() || bodies_[i].shape->unbounded()) return;
     const Vector centre = bodies_[i].world_centre(poses[i]);
     for (int k = 0; k < 3; ++k) {
         if (period_[k] == 0) continue;
@@ -232,7 +241,7 @@ void Solids::find_near(std::span<const Vec3f> x, double reach) {
                 }
                 const Quaterniond q = turn(poses[b]);
                 const Shape::Distance d =
-                    bodies_[b].shape.distance(q.conjugate() * (p - shift - vector(poses[b].position)), reach);
+                    bodies_[b].shape->distance(q.conjugate() * (p - shift - vector(poses[b].position)), reach);
                 if (d.value < reach) f.fields.push_back({d.value, plain(q * d.normal), b, plain(shift)});
             }
             if (sampled) f.particles.push_back(static_cast<std::uint32_t>(i));

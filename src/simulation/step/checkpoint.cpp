@@ -1,8 +1,17 @@
-// A run as bytes: the scene, then what the run has made of it. One function names the members of each struct; it writes
-// or reads depending on the archive it is given. Little-endian, as the machines that this runs on; a checkpoint is for
-// the same build of the same program, and its head says so; a checksum of all of it at the end tells damage apart.
+// A run as bytes. Little-endian, as the machines that this runs on; a checkpoint is for the same version of the
+// program, and its head says so.
+//
+//     magic and version   16 bytes
+//     note                length (8 bytes) and the caller's own bytes, for example which frame this is
+//     scene               member by member, as the tables of scene_fields.hpp list them
+//     run                 particles, bodies, cloths, emitters
+//     checksum            8 bytes over all before: tells damage apart
+//
+// One function serves both directions: it writes or reads depending on the archive that it is given.
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
+#include "simulation/scene/scene_fields.hpp"
 #include "simulation/step/state.hpp"
 
 #include <algorithm>
@@ -13,8 +22,7 @@
 namespace quadrat::simulation {
 namespace {
 
-constexpr char magic[16] = "quadrat-run-02";
-constexpr char magic_before[16] = "quadrat-run-01";  ///< without a checksum
+constexpr char magic[16] = "quadrat-run-03";
 
 // 64 bits over all bytes and their number: each word is mixed in by steps that lose nothing, so a change of one word
 // always shows.
@@ -48,9 +56,15 @@ class Reader {
     explicit Reader(std::span<const std::byte> from) : from_(from) {}
     static constexpr bool reading = true;
     void bytes(void* data, std::size_t size) {
+        const auto from = take(size);
+        if (size > 0) std::memcpy(data, from.data(), size);
+    }
+    /// The next bytes, where they are.
+    [[nodiscard]] std::span<const std::byte> take(std::uint64_t size) {
         if (size > rest()) throw Error(ErrorKind::bad_format, "the checkpoint is truncated", {.byte = at_});
-        if (size > 0) std::memcpy(data, from_.data() + at_, size);
-        at_ += size;
+        const auto taken = from_.subspan(at_, size);
+        at_ += taken.size();
+        return taken;
     }
     [[nodiscard]] std::size_t rest() const { return from_.size() - at_; }
     [[nodiscard]] std::size_t at() const { return at_; }
@@ -73,7 +87,7 @@ void put_list(A& a, T& list) {
         list.resize(n);
     }
     using E = typename T::value_type;
-    if constexpr (std::is_trivially_copyable_v<E> && !std::is_same_v<E, Emitter>) {
+    if constexpr (std::is_trivially_copyable_v<E> && !Described<E>) {
         a.bytes(list.data(), n * sizeof(E));
     } else {
         for (E& e : list) put(a, e);
@@ -89,33 +103,12 @@ template <class A, class T>
 void put(A& a, T& v) {
     if constexpr (requires { v.push_back(typename T::value_type()); }) {
         put_list(a, v);
-    } else if constexpr (std::is_same_v<T, RigidBody>) {
-        all(a, v.name, v.shape, v.motion, v.radius, v.size, v.normal, v.triangles, v.vertices, v.density, v.position,
-            v.orientation, v.velocity, v.angular_velocity, v.boundary, v.response);
-    } else if constexpr (std::is_same_v<T, Phase>) {
-        all(a, v.name, v.rest_density, v.viscosity, v.artificial_viscosity, v.sound_speed, v.stiffness, v.gamma,
-            v.tension, v.negative_pressure, v.particle_mass, v.support);
-    } else if constexpr (std::is_same_v<T, FluidParticles>) {
-        all(a, v.phase, v.positions, v.velocities, v.supports);
-    } else if constexpr (std::is_same_v<T, ClothOptions>) {
-        all(a, v.time_step, v.gravity, v.thickness, v.friction, v.damping, v.stretch_compliance, v.bend_compliance,
-            v.iterations);
-    } else if constexpr (std::is_same_v<T, SceneCloth>) {
-        all(a, v.name, v.triangles, v.positions, v.pins, v.options, v.density, v.response);
-    } else if constexpr (std::is_same_v<T, Domain>) {
-        all(a, v.box, v.periodic, v.open, v.response, v.planes, v.ghosts);
-    } else if constexpr (std::is_same_v<T, Emitter>) {  // this and the next two member by member: no padding is written
-        all(a, v.phase, v.position, v.direction, v.radius, v.speed, v.start, v.end, v.max_particles);
-    } else if constexpr (std::is_same_v<T, Stepping>) {
-        all(a, v.kind, v.fixed, v.courant, v.largest);
-    } else if constexpr (std::is_same_v<T, IncompressibleOptions>) {
-        all(a, v.density_error, v.divergence_error, v.max_iterations);
+    } else if constexpr (Described<T>) {  // member by member: no padding is written
+        for_each_field<T>([&](const auto& row) {
+            if (row.use != Use::run_time) put(a, v.*row.member);
+        });
     } else if constexpr (std::is_same_v<T, EmitterState>) {
         all(a, v.layers, v.particles, v.disc);
-    } else if constexpr (std::is_same_v<T, Scene>) {
-        all(a, v.name, v.dimension, v.domain, v.gravity, v.attraction, v.spacing, v.support, v.kernel, v.solver,
-            v.expected_speed, v.stepping, v.incompressible, v.phases, v.blocks, v.particles, v.emitters, v.bodies,
-            v.cloths, v.general_loops, v.jitter, v.seed, v.end_time, v.frame_interval);
     } else {
         static_assert(std::is_trivially_copyable_v<T>);
         a.bytes(&v, sizeof v);
@@ -131,34 +124,51 @@ void put_run(A& a, State& s) {
     s.cloths.archive([&](auto&... v) { all(a, v...); });
 }
 
+// The bytes between the head and the checksum, once both are found good.
+Reader open(std::span<const std::byte> bytes) {
+    std::uint64_t sum = 0;
+    if (bytes.size() < sizeof magic + sizeof sum || std::memcmp(bytes.data(), magic, sizeof magic) != 0)
+        throw Error(ErrorKind::bad_format, "not a checkpoint of this version: run the scene again", {.byte = 0});
+    const std::size_t end = bytes.size() - sizeof sum;
+    std::memcpy(&sum, bytes.data() + end, sizeof sum);
+    if (sum != checksum(bytes.first(end)))
+        throw Error(ErrorKind::bad_format, "the checkpoint is truncated or damaged", {.byte = end});
+    Reader r(bytes.first(end));
+    (void)r.take(sizeof magic);
+    return r;
+}
+
+std::span<const std::byte> take_note(Reader& r) {
+    std::uint64_t size = 0;
+    put(r, size);
+    return r.take(size);
+}
+
 }  // namespace
 
-void save(const State& s, std::vector<std::byte>& out) {
+void save(const State& s, std::span<const std::byte> note, std::vector<std::byte>& out) {
     const std::size_t start = out.size();
     Writer w(out);
     w.bytes(magic, sizeof magic);
+    std::uint64_t size = note.size();
+    put(w, size);
+    w.bytes(note.data(), note.size());
     // The archive reads members only, but the same function serves both directions.
     put(w, const_cast<Scene&>(s.scene));
     put_run(w, const_cast<State&>(s));
     const std::uint64_t sum = checksum(std::span<const std::byte>(out).subspan(start));
     w.bytes(&sum, sizeof sum);
+    QUADRAT_ASSERT(out.size() - start >= sizeof magic + sizeof size + note.size() + sizeof sum);
+}
+
+std::span<const std::byte> note_of(std::span<const std::byte> bytes) {
+    Reader r = open(bytes);
+    return take_note(r);
 }
 
 void load(State& s, std::span<const std::byte> bytes) {
-    const auto starts_with = [&](const char* head) {
-        return bytes.size() >= sizeof magic && std::memcmp(bytes.data(), head, sizeof magic) == 0;
-    };
-    if (starts_with(magic_before))
-        throw Error(ErrorKind::bad_format, "a checkpoint of an older version: run the scene again", {.byte = 0});
-    if (!starts_with(magic)) throw Error(ErrorKind::bad_format, "not a checkpoint of this version", {.byte = 0});
-    std::uint64_t sum = 0;
-    const std::size_t end = bytes.size() - std::min(bytes.size(), sizeof sum);
-    std::memcpy(&sum, bytes.data() + end, sizeof sum);
-    if (sum != checksum(bytes.first(end)))
-        throw Error(ErrorKind::bad_format, "the checkpoint is truncated or damaged", {.byte = end});
-    Reader r(bytes.first(end));
-    char head[sizeof magic];
-    r.bytes(head, sizeof head);
+    Reader r = open(bytes);
+    (void)take_note(r);
     try {
         put(r, s.scene);
         validate(s.scene);

@@ -29,7 +29,7 @@ bool stop(const Body& body, const Frame& before, const Frame& after, double skin
           Vector& normal) {
     const Vector a = before.in(from);
     Vector b = after.in(to);
-    const Shape& shape = body.shape;
+    const Shape& shape = *body.shape;
     bool met = false;
     Vector n = Vector::Zero();
     if (const auto hit = shape.entry(a, b)) {
@@ -38,7 +38,7 @@ bool stop(const Body& body, const Frame& before, const Frame& after, double skin
         const Vector rest = b - p;
         b = p + skin * n;
         // Sliding on stays outside of a convex shape; on a mesh the particle waits for the next step.
-        if (shape.kind() != BodyShape::mesh) b += rest - rest.dot(n) * n;
+        if (shape.convex()) b += rest - rest.dot(n) * n;
         met = true;
     }
     const Shape::Distance d = shape.distance(b, 4 * skin);
@@ -48,7 +48,7 @@ bool stop(const Body& body, const Frame& before, const Frame& after, double skin
         met = true;
     }
     if (!met) return false;
-    if (shape.kind() == BodyShape::mesh && (shape.entry(a, b) || shape.distance(b, 4 * skin).value < 0)) b = a;
+    if (!shape.convex() && (shape.entry(a, b) || shape.distance(b, 4 * skin).value < 0)) b = a;
     to = after.out(b);
     normal = after.turn * n;
     return true;

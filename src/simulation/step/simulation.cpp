@@ -172,8 +172,12 @@ Statistics Simulation::statistics() const {
     return out;
 }
 
-void Simulation::save(std::vector<std::byte>& out) const {
-    simulation::save(*impl_, out);
+void Simulation::save(std::vector<std::byte>& out, std::span<const std::byte> note) const {
+    simulation::save(*impl_, note, out);
+}
+
+std::span<const std::byte> Simulation::note_of(std::span<const std::byte> checkpoint) {
+    return simulation::note_of(checkpoint);
 }
 
 Simulation Simulation::load(std::span<const std::byte> bytes, Executor* executor) {

@@ -13,9 +13,9 @@
 #include <quadrat/simulation/simulation.hpp>
 
 #include "base/array.hpp"
-#include "simulation/solids/bodies.hpp"
 #include "simulation/cloth/cloths.hpp"
 #include "simulation/fluid/tables.hpp"
+#include "simulation/solids/solids.hpp"
 
 #include <array>
 #include <cstdint>
@@ -206,7 +206,8 @@ void incompressible_step(State& s, double largest);
 void collide(State& s, double dt);
 
 // checkpoint.cpp
-void save(const State& s, std::vector<std::byte>& out);
+void save(const State& s, std::span<const std::byte> note, std::vector<std::byte>& out);
+[[nodiscard]] std::span<const std::byte> note_of(std::span<const std::byte> bytes);
 void load(State& s, std::span<const std::byte> bytes);
 
 }  // namespace quadrat::simulation

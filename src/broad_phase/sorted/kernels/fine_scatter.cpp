@@ -5,20 +5,12 @@
 #include <hwy/highway.h>
 
 #include "broad_phase/sorted/fine_grid.hpp"
+#include "cells/clamped_axis-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::broad_phase::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Numbers from 0 to 2^30 as 32-bit integers.
-template <class D, class V>
-HWY_INLINE auto quantised(D, V t) {
-    const hn::Rebind<std::int32_t, D> d32;
-    if constexpr (sizeof(hn::TFromD<D>) == 4)
-        return hn::ConvertTo(d32, t);
-    else
-        return hn::DemoteTo(d32, t);
-}
+namespace on_axes = cells::HWY_NAMESPACE;
 
 void SumUp(std::uint32_t* numbers, std::size_t n) {
     std::size_t i = 0;
@@ -47,13 +39,13 @@ void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::u
     const hn::CappedTag<T, parts> d;
     const hn::Rebind<std::uint32_t, decltype(d)> wide;
     const hn::Rebind<std::uint16_t, decltype(d)> narrow;
-    HWY_ALIGN T origin[parts] = {}, scale[parts] = {}, inverse[parts] = {}, limit[parts] = {};
+    HWY_ALIGN T origin[parts] = {}, scale[parts] = {}, inverse[parts] = {}, last[parts] = {};
     HWY_ALIGN std::uint32_t negative[parts] = {};
     for (int k = 0; k < D; ++k) {
         origin[k] = origin[k + D] = fine.axis[k].origin;
         scale[k] = scale[k + D] = fine.axis[k].scale;
         inverse[k] = inverse[k + D] = fine.axis[k].inverse;
-        limit[k] = limit[k + D] = fine.axis[k].limit;
+        last[k] = last[k + D] = fine.axis[k].last;
         negative[k + D] = ~0u;
     }
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -63,9 +55,9 @@ void FineScatter(const FineGrid<D, T>& fine, const Record<D, T>* records, std::u
         const T* const corners = reinterpret_cast<const T*>(&r);
         for (std::size_t c = 0; c < parts; c += hn::Lanes(d)) {
             const auto x = hn::IfThenElseZero(hn::FirstN(d, c < 2 * D ? 2 * D - c : 0), hn::LoadU(d, corners + c));
-            const auto away = hn::Mul(hn::Sub(x, hn::Load(d, origin + c)), hn::Load(d, scale + c));
-            const auto t = hn::Mul(away, hn::Load(d, inverse + c));
-            auto q = hn::BitCast(wide, quantised(d, hn::Min(hn::Max(t, hn::Zero(d)), hn::Load(d, limit + c))));
+            const auto t =
+                on_axes::places_on(x, hn::Load(d, origin + c), hn::Load(d, scale + c), hn::Load(d, inverse + c));
+            auto q = hn::BitCast(wide, on_axes::clamped_cells(d, t, hn::Load(d, last + c)));
             const auto sign = hn::Load(wide, negative + c);
             q = hn::Sub(hn::Xor(q, sign), sign);
             hn::StoreU(hn::TruncateTo(narrow, q), narrow, out.part + c);

@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "broad_phase/sorted/kernels/record_kernel.hpp"
+#include "cells/clamped_axis-inl.hpp"
 
 #ifndef QUADRAT_BROAD_PHASE_RECORD_KERNEL_ONCE
 #define QUADRAT_BROAD_PHASE_RECORD_KERNEL_ONCE
@@ -47,6 +48,7 @@ void unpack_scalar(const Record<D, T>* records, std::size_t n, T* const (&lo)[D]
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::broad_phase::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace on_axes = cells::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
@@ -76,14 +78,6 @@ HWY_INLINE void load_boxes(const Box<3, float>* boxes, hn::Vec<F> (&lo)[3], hn::
     hi[2] = odd(c1, c0);
 }
 
-// Axis::cell, lane by lane; boxes that are not regular are left out by the caller.
-HWY_INLINE hn::Vec<I> cells_on(const Axis<float>& axis, hn::Vec<F> x) {
-    const F d;
-    const auto away = hn::Mul(hn::Sub(x, hn::Set(d, axis.origin)), hn::Set(d, axis.scale));
-    const auto t = hn::Mul(away, hn::Set(d, axis.inverse));
-    return hn::ConvertTo(I(), hn::Min(hn::Max(t, hn::Zero(d)), hn::Set(d, axis.limit)));
-}
-
 template <int D>
 std::size_t AssignCells(const GridShape<D, float>& shape, std::uint32_t first_slab, const Box<D, float>* boxes,
                         BlockCells& cells) {
@@ -104,10 +98,11 @@ std::size_t AssignCells(const GridShape<D, float>& shape, std::uint32_t first_sl
         auto fits = hn::RebindMask(d, hn::Eq(before, none));
         hn::Vec<I> cell[D];
         for (int k = 0; k < D; ++k) {
+            const cells::ScaledAxis<float>& axis = shape.axis[k];
             const auto size = hn::Sub(hi[k], lo[k]);
             fits = hn::And(fits, hn::And(hn::Ge(size, hn::Zero(d)), hn::Lt(size, infinity)));
-            cell[k] = cells_on(shape.axis[k], lo[k]);
-            const auto across = hn::Sub(cells_on(shape.axis[k], hi[k]), cell[k]);
+            cell[k] = on_axes::cells_on(d, axis, lo[k]);
+            const auto across = hn::Sub(on_axes::cells_on(d, axis, hi[k]), cell[k]);
             fits = hn::And(fits, hn::RebindMask(d, hn::Lt(across, hn::Set(di, shape.axis[k].reach + 1))));
             if (bounded)
                 fits = hn::And(fits, hn::And(hn::Ge(lo[k], hn::Set(d, shape.inside.lo[k])),

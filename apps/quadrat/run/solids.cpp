@@ -1,0 +1,209 @@
+#include "run/solids.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/assert.hpp"
+#include "render/ray_tracer.hpp"
+
+namespace quadrat::cli {
+namespace {
+
+constexpr double slab_share = 0.006;  // thickness of what is drawn of a plane, of the domain's longest side
+
+double dot(const Vec3d& a, const Vec3d& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+// A ball of radius 1: an octahedron divided three times.
+const Solid& unit_ball() {
+    static const Solid ball = [] {
+        Solid s;
+        s.vertices = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}, {{-1, 0, 0}}, {{0, -1, 0}}, {{0, 0, -1}}};
+        s.triangles = {{0, 1, 2}, {1, 3, 2}, {3, 4, 2}, {4, 0, 2}, {1, 0, 5}, {3, 1, 5}, {4, 3, 5}, {0, 4, 5}};
+        for (int level = 0; level < 3; ++level) {
+            std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> middle;
+            std::vector<Triangle> finer;
+            const auto half = [&](std::uint32_t a, std::uint32_t b) {
+                const auto [it, fresh] =
+                    middle.try_emplace(std::minmax(a, b), static_cast<std::uint32_t>(s.vertices.size()));
+                if (fresh) {
+                    Vec3d m;
+                    for (int k = 0; k < 3; ++k) m[k] = s.vertices[a][k] + s.vertices[b][k];
+                    const double length = std::hypot(m[0], m[1], m[2]);
+                    for (int k = 0; k < 3; ++k) m[k] /= length;
+                    s.vertices.push_back(m);
+                }
+                return it->second;
+            };
+            for (const Triangle& t : s.triangles) {
+                const std::uint32_t ab = half(t.a, t.b), bc = half(t.b, t.c), ca = half(t.c, t.a);
+                finer.insert(finer.end(), {{t.a, ab, ca}, {ab, t.b, bc}, {ca, bc, t.c}, {ab, bc, ca}});
+            }
+            s.triangles = finer;
+        }
+        return s;
+    }();
+    return ball;
+}
+
+Solid box_of(const Vec3d& size) {
+    const render::Shape unit = render::box_shape({{-0.5f, -0.5f, -0.5f}, {0.5f, 0.5f, 0.5f}}, {});
+    Solid s{{}, unit.triangles};
+    for (const Vec3f& v : unit.vertices)
+        s.vertices.push_back({{static_cast<double>(v[0]) * size[0], static_cast<double>(v[1]) * size[1],
+                               static_cast<double>(v[2]) * size[2]}});
+    return s;
+}
+
+Solid cut_slab(const Wall& wall, const std::vector<Wall>& all, const Box3d& box, double thickness) {
+    const Vec3d& n = wall.normal;
+    const int axis = std::abs(n[0]) < 0.6 ? 0 : std::abs(n[1]) < 0.6 ? 1 : 2;
+    Vec3d u{}, center{};
+    u[axis] = 1;
+    const double along = dot(u, n);
+    for (int k = 0; k < 3; ++k) u[k] -= along * n[k];
+    const double length = std::sqrt(dot(u, u));
+    for (int k = 0; k < 3; ++k) u[k] /= length;
+    const Vec3d v = {{n[1] * u[2] - n[2] * u[1], n[2] * u[0] - n[0] * u[2], n[0] * u[1] - n[1] * u[0]}};
+    double size = 0;
+    for (int k = 0; k < 3; ++k) {
+        center[k] = 0.5 * (box.lo[k] + box.hi[k]);
+        size += box.hi[k] - box.lo[k];
+    }
+    const double away = dot(center, n) - wall.offset;
+    std::vector<Vec3d> polygon;
+    for (const auto& [a, b] : {std::pair(-1, -1), std::pair(1, -1), std::pair(1, 1), std::pair(-1, 1)}) {
+        Vec3d p;
+        for (int k = 0; k < 3; ++k) p[k] = center[k] - away * n[k] + size * (a * u[k] + b * v[k]);
+        polygon.push_back(p);
+    }
+    const auto keep_in_front = [&](const Vec3d& normal, double limit) {
+        std::vector<Vec3d> kept;
+        for (std::size_t i = 0; i < polygon.size(); ++i) {
+            const Vec3d &p = polygon[i], &q = polygon[(i + 1) % polygon.size()];
+            const double dp = dot(normal, p) - limit, dq = dot(normal, q) - limit;
+            if (dp >= 0) kept.push_back(p);
+            if ((dp >= 0) == (dq >= 0)) continue;
+            Vec3d cut;
+            for (int j = 0; j < 3; ++j) cut[j] = p[j] + dp / (dp - dq) * (q[j] - p[j]);
+            kept.push_back(cut);
+        }
+        polygon.swap(kept);
+    };
+    for (int k = 0; k < 3; ++k)
+        for (const double sign : {1.0, -1.0}) {
+            Vec3d side{};
+            side[k] = sign;
+            keep_in_front(side, sign > 0 ? box.lo[k] : -box.hi[k]);
+        }
+    for (const Wall& other : all)
+        if (&other != &wall) keep_in_front(other.normal, other.offset - thickness);
+    Solid slab;
+    const auto m = static_cast<std::uint32_t>(polygon.size());
+    if (m < 3) return slab;
+    slab.vertices = polygon;
+    for (Vec3d p : polygon) {
+        for (int k = 0; k < 3; ++k) p[k] -= thickness * n[k];
+        slab.vertices.push_back(p);
+    }
+    for (std::uint32_t i = 0; i < m; ++i) {
+        const std::uint32_t j = (i + 1) % m;
+        if (i >= 2) slab.triangles.insert(slab.triangles.end(), {{0, i - 1, i}, {m, m + i, m + i - 1}});
+        slab.triangles.insert(slab.triangles.end(), {{i, m + j, j}, {i, m + i, m + j}});
+    }
+    return slab;
+}
+
+// In two dimensions slabs are seen from the side: as deep as a particle.
+Box3d box_of_slabs(const Simulation& simulation) {
+    const Scene& scene = simulation.scene();
+    Box3d box = scene.domain.box;
+    if (scene.dimension == 2) {
+        box.hi[2] = 0.5 * simulation.preset().spacing;
+        box.lo[2] = -box.hi[2];
+    }
+    return box;
+}
+
+double largest_side(const Box3d& box) {
+    return std::max({box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2]});
+}
+
+std::uint8_t byte_of(float v) {
+    return static_cast<std::uint8_t>(std::lround(255 * std::pow(std::clamp(v, 0.0f, 1.0f), 1 / 2.2f)));
+}
+
+}  // namespace
+
+Solid solid_of(const RigidBody& body) {
+    QUADRAT_ASSERT(body.shape != BodyShape::plane);
+    if (body.shape == BodyShape::box) return box_of(body.size);
+    if (body.shape == BodyShape::mesh) return {body.vertices, body.triangles};
+    Solid ball = unit_ball();
+    for (Vec3d& v : ball.vertices)
+        for (int k = 0; k < 3; ++k) v[k] *= body.radius;
+    return ball;
+}
+
+render::Color color_of(const std::vector<std::uint32_t>& colors, std::size_t i, std::uint32_t otherwise) {
+    return render::from_hex(i < colors.size() ? colors[i] : otherwise);
+}
+
+std::vector<Wall> walls_of(const Simulation& simulation, const SceneView& view) {
+    std::vector<Wall> walls;
+    const Scene& scene = simulation.scene();
+    for (const auto& plane : scene.domain.planes) {
+        const double length = std::sqrt(dot(plane.normal, plane.normal));
+        Vec3d n;
+        for (int k = 0; k < 3; ++k) n[k] = plane.normal[k] / length;
+        walls.push_back({n, plane.offset, render::from_hex(0x7d838b)});
+    }
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+        if (scene.bodies[i].shape != BodyShape::plane) continue;
+        BodyPose turned = simulation.bodies()[i];
+        const Vec3d at = turned.position;
+        turned.position = {};
+        Vec3d n = Placement(turned)(scene.bodies[i].normal);
+        const double length = std::sqrt(dot(n, n));
+        for (int k = 0; k < 3; ++k) n[k] /= length;
+        walls.push_back({n, dot(n, at), color_of(view.body_colors, i, 0x7d838b)});
+    }
+    return walls;
+}
+
+Solid slab_of(const Wall& wall, const std::vector<Wall>& all, const Simulation& simulation, double size) {
+    return cut_slab(wall, all, box_of_slabs(simulation), slab_share * size);
+}
+
+io::Mesh solid_mesh(const Simulation& simulation, const SceneView& view) {
+    io::Mesh mesh;
+    const auto add = [&](std::span<const Vec3d> vertices, std::span<const Triangle> triangles, const render::Color& c) {
+        const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+        mesh.vertices.insert(mesh.vertices.end(), vertices.begin(), vertices.end());
+        mesh.colors.insert(mesh.colors.end(), vertices.size(), {byte_of(c.r), byte_of(c.g), byte_of(c.b), 255});
+        for (const Triangle& t : triangles) mesh.triangles.push_back({first + t.a, first + t.b, first + t.c});
+    };
+    const Scene& scene = simulation.scene();
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+        if (scene.bodies[i].shape == BodyShape::plane) continue;
+        Solid solid = solid_of(scene.bodies[i]);
+        const Placement place(simulation.bodies()[i]);
+        for (Vec3d& v : solid.vertices) v = place(v);
+        add(solid.vertices, solid.triangles, color_of(view.body_colors, i, 0xc8452d));
+    }
+    for (std::size_t i = 0; i < scene.cloths.size(); ++i) {
+        const ClothSurface cloth = simulation.cloth(i);
+        add(cloth.positions, cloth.triangles, color_of(view.cloth_colors, i, 0xb5343f));
+    }
+    const Box3d box = box_of_slabs(simulation);
+    const std::vector<Wall> walls = walls_of(simulation, view);
+    for (const Wall& wall : walls) {
+        const Solid slab = slab_of(wall, walls, simulation, largest_side(box));
+        add(slab.vertices, slab.triangles, wall.color);
+    }
+    return mesh;
+}
+
+}  // namespace quadrat::cli

@@ -1,0 +1,136 @@
+// quadrat pack: sparse pixels or voxels become a .qvox file.
+#include <quadrat/error.hpp>
+#include <quadrat/voxels.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <map>
+
+#include "verb.hpp"
+#include "verbs/pack_source.hpp"
+#include "voxel_report.hpp"
+
+namespace quadrat::cli {
+namespace {
+
+struct PackOptions {
+    SourceOptions source;
+    VoxelOptions voxels;
+    BlockOptions blocks;
+    std::string out, block;
+    bool mipmap = false;
+    int compression = 0;
+    unsigned threads = 1;
+    bool json = false;
+};
+
+template <int D>
+Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, PackOptions& options) {
+    std::size_t value_bytes = 0;
+    for (const SourceColumn& c : source.columns) value_bytes += size_of(c.type) * c.components;
+    options.voxels.value_bytes = value_bytes;
+    const auto executor = options.threads == 1 ? nullptr : make_executor(options.threads);
+    options.voxels.executor = executor.get();
+    Progress progress("packing " + grouped(positions.size()) + " positions");
+    Timer timer;
+    VoxelGrid<D> grid;
+    if (options.block.empty() && !options.mipmap) {
+        grid.index = VoxelIndex<D>::build(positions, options.voxels);
+        for (const SourceColumn& c : source.columns) grid.add_channel(c.name, c.type, c.components, positions, c.rows);
+    } else {
+        std::vector<ColumnView> columns;
+        for (const SourceColumn& c : source.columns)
+            columns.push_back({c.name, c.type, c.components, c.rows, c.background});
+        options.blocks.voxels = options.voxels;
+        if (options.mipmap)
+            grid = pack_mipmap<D>(positions, columns, {.blocked = !options.block.empty(), .blocks = options.blocks});
+        else
+            grid = pack_blocks<D>(positions, columns, options.blocks);
+    }
+    const double seconds = timer.lap();
+    progress.now("writing " + options.out);
+    write_qvox(grid, options.out, {.compression = options.compression});
+    Json json = voxel_json(grid);
+    json["seconds"] = seconds;
+    json["coherence"] = grid.index.layout() == Layout::voxel && grid.block == 0 && grid.mipmap.levels == 0
+                            ? Json(coherence<D, D>(grid.index.hash(), positions))
+                            : Json();
+    return json;
+}
+
+}  // namespace
+
+void add_pack(CLI::App& app) {
+    CLI::App* verb = add_verb(app, "pack", "Pack sparse pixels or voxels into a perfect hash",
+                              "  quadrat pack coordinates.npy --values colors.npy -o voxels.qvox\n"
+                              "  quadrat pack bunny.obj --resolution 512 --layout auto -o bunny.qvox --json");
+    const auto options = std::make_shared<PackOptions>();
+    verb->add_option("input", options->source.input,
+                     "coordinates (.npy .csv), a picture (.png), a mesh or points (.obj .ply), a grid (.vdb)")
+        ->required();
+    verb->add_option("--values", options->source.values,
+                     "values of the coordinates, FILE or NAME=FILE (.npy .csv); may repeat");
+    whole_number(verb->add_option("--resolution", options->source.resolution, "cells on the longest edge of a mesh"), 1,
+                 1 << 20);
+    verb->add_option("--background", options->source.background, "pixels of this colour are empty, as r,g,b");
+    verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
+        ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
+    verb->add_option("--encoding", options->voxels.encoding,
+                     "of the voxel layout (default auto: the smallest exact one)")
+        ->transform(choice<Encoding>({{"auto", Encoding::automatic},
+                                      {"constrained", Encoding::constrained},
+                                      {"domain-bit", Encoding::domain_bit},
+                                      {"position-tag", Encoding::position_tag},
+                                      {"position-hash", Encoding::position_hash},
+                                      {"bucket-tag", Encoding::bucket_tag}}));
+    verb->add_option("--layout", options->voxels.layout, "voxel, brick, bits or auto (default auto: the smallest)")
+        ->transform(choice<Layout>(
+            {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
+    verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
+        ->transform(choice<Coherence>(
+            {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
+    verb->add_option("--block", options->block,
+                     "blocks of N^D cells with borders for filtering; auto: the N with the least memory");
+    verb->add_option("--cells", options->blocks.rule,
+                     "blocks for cells touched by or complete in samples (default touched)")
+        ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
+    verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
+    whole_number(verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)"), 0,
+                 ~std::uint64_t{0});
+    whole_number(
+        verb->add_option("--compress", options->compression, "zstd level 1..19 for storage (default 0: for mapping)"),
+        0, 19);
+    whole_number(verb->add_option("--threads", options->threads, "0: one per processor (default 1)"), 0, 1024);
+    verb->add_option("-o,--out", options->out, "the .qvox file")->required();
+    verb->add_flag("--json", options->json, "print one JSON object");
+    verb->callback([options] {
+        if (!options->block.empty() && options->block != "auto") {
+            const bool digits = options->block.find_first_not_of("0123456789") == std::string::npos;
+            options->blocks.size =
+                digits && options->block.size() < 3 ? static_cast<std::uint32_t>(std::stoul(options->block)) : 0;
+            if (options->blocks.size == 0) throw UsageError("--block: expected auto or a size from 1 to 64");
+        }
+        const Layout layout = options->voxels.layout;
+        const Encoding encoding = options->voxels.encoding;
+        if (encoding != Encoding::automatic && ((layout == Layout::brick && encoding != Encoding::bucket_tag) ||
+                                                (layout == Layout::bits && encoding != Encoding::domain_bit)))
+            throw UsageError(std::string("--encoding: ") + name(encoding) + " needs --layout voxel, not " +
+                             name(layout));
+        const VoxelSource source = read_voxel_source(options->source);
+        const Json json = std::visit(
+            [&](const auto& positions) {
+                using V = typename std::decay_t<decltype(positions)>::value_type;
+                try {
+                    return pack<sizeof(V) / 4>(positions, source, *options);
+                } catch (const Error& e) {
+                    throw e.in_file(options->source.input);
+                }
+            },
+            source.positions);
+        std::printf("%s\n", (options->json ? json.dump(2) : voxel_text(json)).c_str());
+    });
+}
+
+}  // namespace quadrat::cli

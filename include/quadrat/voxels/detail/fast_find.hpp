@@ -1,0 +1,178 @@
+// The lookups that are short enough to be inlined: bucket tags or none over a hash in lanes or in tables, and bricks.
+// All others begin here as well, with the test for the bounding box, and go on in the library.
+//
+// A copy of what these lookups read lies in one object, whatever the encoding is: the encodings themselves are types of
+// their own in src/voxels/index/encodings.hpp, which fill it in.
+#pragma once
+
+#include <quadrat/voxels/detail/domain_box.hpp>
+#include <quadrat/voxels/detail/narrow_hash.hpp>
+#include <quadrat/voxels/perfect_hash.hpp>
+
+#include <bit>
+#include <cstring>
+
+namespace quadrat::voxels {
+
+inline constexpr std::uint32_t no_place = 0xffffffffu;
+
+/// Fields of `bits` bits without gaps, the first at the lowest bit of the first byte:
+///
+///     byte   0        1        2        3
+///            00000000 11110000 11111111 22222222 ..       bits = 12: field 1 is the upper half of byte 1 and byte 2
+///
+/// Eight bytes of padding follow, since a field is read as one word of 64 bits. Fields have 1 to 56 bits, or 64.
+struct PackedTags {
+    const std::uint8_t* bytes = nullptr;
+    std::uint64_t mask = 0;
+    std::uint32_t bits = 0;
+
+    PackedTags() = default;
+    PackedTags(const std::uint8_t* table, std::uint32_t field_bits)
+        : bytes(table),
+          mask(field_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field_bits) - 1),
+          bits(field_bits) {}
+
+    [[nodiscard]] std::uint64_t at(std::uint32_t slot) const {
+        const std::uint64_t bit = std::uint64_t{slot} * bits;
+        return word(bit) >> (bit & 7) & mask;
+    }
+    /// True if at(slot) is `tag` in the bits of a field, with as little as possible after the load.
+    [[nodiscard]] bool same(std::uint32_t slot, std::uint64_t tag) const {
+        const std::uint64_t bit = std::uint64_t{slot} * bits, shift = bit & 7;
+        return ((word(bit) ^ tag << shift) & mask << shift) == 0;
+    }
+
+  private:
+    [[nodiscard]] std::uint64_t word(std::uint64_t bit) const {
+        std::uint64_t w;
+        std::memcpy(&w, bytes + (bit >> 3), 8);
+        return w;
+    }
+};
+
+/// The bricks of the brick layout, one record for each slot of the hash over bricks:
+///
+///     bytes  0 .. 7                        8 .. 11               12 .. stride - 1
+///            mask: a bit for each of the   values before those   low bytes of the bucket,
+///            64 positions, x lowest        of this brick         the tag
+///
+/// Eight bytes of padding follow the last one.
+struct BrickRecords {
+    const std::uint8_t* bytes = nullptr;
+    std::uint64_t tag_mask = 0;
+    std::uint32_t stride = 0;
+    std::uint32_t values = 0;  ///< places are below this, whatever a file holds
+
+    struct Record {
+        std::uint64_t mask;
+        std::uint64_t rest;  ///< values before | tag << 32
+    };
+
+    static constexpr std::uint32_t fixed_bytes = 12;
+    [[nodiscard]] static constexpr std::uint32_t stride_for(std::uint32_t tag_bits) {
+        return fixed_bytes + (tag_bits + 7) / 8;
+    }
+
+    BrickRecords() = default;
+    BrickRecords(const std::uint8_t* table, std::uint32_t tag_bits, std::uint32_t value_count)
+        : bytes(table),
+          tag_mask((std::uint64_t{1} << tag_bits) - 1),
+          stride(stride_for(tag_bits)),
+          values(value_count) {}
+
+    [[nodiscard]] Record at(std::uint32_t slot) const {
+        const std::uint8_t* record = bytes + std::size_t{slot} * stride;
+        Record r;
+        std::memcpy(&r.mask, record, 8);
+        std::memcpy(&r.rest, record + 8, 8);
+        return r;
+    }
+    /// The place of the value of one position of a brick, or no_place.
+    [[nodiscard]] std::uint32_t find(std::uint32_t slot, std::uint32_t bucket, std::uint32_t bit) const {
+        const Record r = at(slot);
+        if (((r.rest >> 32 ^ bucket) & tag_mask) != 0 || (r.mask >> bit & 1) == 0) return no_place;
+        const std::uint32_t place = static_cast<std::uint32_t>(r.rest) +
+                                    static_cast<std::uint32_t>(std::popcount(r.mask & ((std::uint64_t{1} << bit) - 1)));
+        return place < values ? place : no_place;
+    }
+};
+
+/// log2 of the edge of a brick: 4^3 or 8^2 positions are 64 bits.
+template <int D>
+inline constexpr std::uint32_t brick_shift = D == 3 ? 2 : 3;
+
+/// Where a position is among the bricks.
+template <int D>
+struct InBricks {
+    std::array<std::uint32_t, D> brick;
+    std::uint32_t bit = 0;  ///< in the brick's mask
+
+    /// `moved` is the position from the corner of the first brick.
+    explicit InBricks(const std::array<std::uint32_t, D>& moved) {
+        constexpr std::uint32_t shift = brick_shift<D>, low = (1u << shift) - 1;
+        for (std::size_t a = D; a-- > 0;) {
+            brick[a] = moved[a] >> shift;
+            bit = bit << shift | (moved[a] & low);
+        }
+    }
+};
+
+template <int D>
+class FastFind {
+  public:
+    using Local = std::array<std::uint32_t, D>;
+
+    /// Finds nothing.
+    FastFind() = default;
+    /// Lookups of positions in a box, none of them inlined.
+    FastFind(const Voxel<D>& origin, const Local& extent) : box_(origin, extent, {}) {}
+    /// Slots of a hash, told apart by bucket tags, or not at all if `tags` has no table.
+    [[nodiscard]] static FastFind slots(const PerfectHash<D>& hash, const PackedTags& tags);
+    /// Positions of a box in bricks; `phase` is the origin's place in its brick.
+    [[nodiscard]] static FastFind bricks(const Voxel<D>& origin, const Local& extent, const Local& phase,
+                                         const PerfectHash<D>& hash, const BrickRecords& records);
+
+    /// The place of p's value, or no_place. `other(local)` is asked where none of the short ways serves.
+    template <class Other>
+    [[nodiscard]] std::uint32_t find(const Voxel<D>& p, Other&& other) const {
+        // The choice comes first, so that a loop can be specialised for it. With one test for tags and no tags g++ 12
+        // makes a loop of its own for both (docs/decisions/0043).
+        if constexpr (D == 3 && NarrowHash::available) {
+            if (way_ == Way::lanes) {
+                typename PerfectHash<D>::Place place;
+                if (!narrow_.place(p, place)) return no_place;
+                return checked(place);
+            }
+        }
+        Local at;
+        if (way_ == Way::tables) return box_.locate(p, at) ? checked(hash_.place_by_tables(at)) : no_place;
+        if (way_ == Way::bricks) {
+            if (!box_.locate(p, at)) return no_place;
+            const InBricks<D> in(at);
+            const auto place = hash_.place(in.brick);
+            return bricks_.find(place.slot, place.bucket, in.bit);
+        }
+        return box_.locate(p, at) ? other(at) : no_place;
+    }
+
+  private:
+    enum class Way : std::uint8_t { other, lanes, tables, bricks };
+
+    [[nodiscard]] std::uint32_t checked(typename PerfectHash<D>::Place place) const {
+        if (place.slot == no_place) __builtin_unreachable();  // slots are fewer
+        return !tags_.bytes || tags_.same(place.slot, place.bucket) ? place.slot : no_place;
+    }
+
+    NarrowHash narrow_;
+    DomainBox<D> box_;
+    Way way_ = Way::other;
+    PackedTags tags_;
+    BrickRecords bricks_;
+    PerfectHash<D> hash_;
+};
+
+extern template class FastFind<2>;
+extern template class FastFind<3>;
+
+}  // namespace quadrat::voxels

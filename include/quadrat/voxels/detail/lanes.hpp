@@ -1,0 +1,83 @@
+// Vectors of 16 bytes for the first steps of a lookup, for detail/narrow_hash.hpp and detail/domain_box.hpp alone.
+//
+// Nothing here depends on the -m flags of the program that includes it: inline code that did would have two
+// definitions in a program whose files are compiled with different flags. Arithmetic is written with the vector types
+// of g++ and clang, which give the best instructions of the flags for the same text; the five steps that these have no
+// word for are instructions that every x86-64 has. Other processors have no lanes: lookups use tables there.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace quadrat::voxels {
+
+#if defined(__x86_64__)
+inline constexpr bool have_lanes = true;
+
+using U8x16 = std::uint8_t __attribute__((vector_size(16)));
+using U16x8 = std::uint16_t __attribute__((vector_size(16)));
+using I16x8 = std::int16_t __attribute__((vector_size(16)));
+using I32x4 = std::int32_t __attribute__((vector_size(16)));
+using U32x4 = std::uint32_t __attribute__((vector_size(16)));
+using U64x2 = std::uint64_t __attribute__((vector_size(16)));
+
+/// The 16 bytes at `row`, which is aligned to 16.
+template <class V, class T>
+[[nodiscard]] inline V load_row(const T* row) {
+    V v;
+    std::memcpy(&v, __builtin_assume_aligned(row, 16), 16);
+    return v;
+}
+
+/// The first eight bytes; the rest is zero.
+[[nodiscard]] inline U64x2 load_half(const void* from) {
+    std::uint64_t low;
+    std::memcpy(&low, from, 8);
+    return U64x2{low, 0};
+}
+
+/// x y z 0, or x y 0 0.
+template <int D>
+[[nodiscard]] inline U32x4 load_position(const std::int32_t* p) {
+    auto v = reinterpret_cast<U32x4>(load_half(p));
+    if constexpr (D == 3) v[2] = static_cast<std::uint32_t>(p[2]);
+    return v;
+}
+
+/// Eight bytes as eight lanes.
+[[nodiscard]] inline U16x8 load_widened(const std::uint8_t* from) {
+    return reinterpret_cast<U16x8>(__builtin_shufflevector(reinterpret_cast<U8x16>(load_half(from)), U8x16{}, 0, 16, 1,
+                                                           17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+}
+
+/// The four signed lanes twice, in 16 bits; what does not fit becomes the nearest that does.
+[[nodiscard]] inline U16x8 saturated_twice(U32x4 v) {
+    return reinterpret_cast<U16x8>(_mm_packs_epi32(reinterpret_cast<__m128i>(v), reinterpret_cast<__m128i>(v)));
+}
+/// a - b, or 0 where b is larger.
+[[nodiscard]] inline U16x8 subtract_to_zero(U16x8 a, U16x8 b) {
+    return reinterpret_cast<U16x8>(_mm_subs_epu16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+}
+/// The upper 16 of the 32 bits of each product.
+[[nodiscard]] inline U16x8 multiply_high(U16x8 a, U16x8 b) {
+    return reinterpret_cast<U16x8>(_mm_mulhi_epu16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+}
+/// a0 b0 + a1 b1 + a2 b2 + a3 b3 of signed lanes.
+[[nodiscard]] inline std::uint32_t dot_of_four(U16x8 a, U16x8 b) {
+    const __m128i pairs = _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b));
+    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32(pairs, 1))));
+}
+/// The top bit of each byte.
+template <class V>
+[[nodiscard]] inline std::uint32_t top_bits(V v) {
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(reinterpret_cast<__m128i>(v)));
+}
+#else
+inline constexpr bool have_lanes = false;
+#endif
+
+}  // namespace quadrat::voxels

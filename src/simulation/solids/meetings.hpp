@@ -1,0 +1,100 @@
+// Which rule two shapes meet by: one entry for each ordered pair, looked up by both shapes' names. An entry that is
+// missing, or that does not fit its mirror image, fails to compile.
+#pragma once
+
+#include <quadrat/simulation/scene.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace quadrat::simulation {
+
+/// How contacts are found.
+enum class ContactRule : std::uint8_t {
+    missing,
+    never,
+    first_in_second,  ///< points of the first in the distance of the second
+    second_in_first,
+    each_in_other,
+    boxes,  ///< separating axes (box_contacts.hpp); in two dimensions each_in_other
+};
+
+/// How it is decided whether two bodies share a place.
+enum class OverlapRule : std::uint8_t {
+    missing,
+    never,
+    ball_in_second,  ///< the first is a sphere: its centre in the distance of the second
+    ball_in_first,
+    corners_in_second,
+    corners_in_first,
+    boxes,     ///< separating axes
+    surfaces,  ///< points of either surface in the distance of the other (overlap.cpp)
+};
+
+struct Meeting {
+    ContactRule contacts = ContactRule::missing;
+    OverlapRule overlap = OverlapRule::missing;
+};
+
+inline constexpr std::size_t shape_count = 4;
+static_assert(static_cast<std::size_t>(BodyShape::mesh) + 1 == shape_count);
+
+namespace detail {
+using enum ContactRule;
+using Row = std::array<Meeting, shape_count>;
+using Overlap = OverlapRule;
+
+// Columns: sphere, box, plane, mesh. Half-spaces do not collide with each other.
+inline constexpr std::array<Row, shape_count> meetings = {{
+    /* sphere */ {{{first_in_second, Overlap::ball_in_second},
+                   {first_in_second, Overlap::ball_in_second},
+                   {first_in_second, Overlap::ball_in_second},
+                   {each_in_other, Overlap::ball_in_second}}},
+    /* box    */
+    {{{second_in_first, Overlap::ball_in_first},
+      {boxes, Overlap::boxes},
+      {first_in_second, Overlap::corners_in_second},
+      {each_in_other, Overlap::surfaces}}},
+    /* plane  */
+    {{{second_in_first, Overlap::ball_in_first},
+      {second_in_first, Overlap::corners_in_first},
+      {never, Overlap::never},
+      {second_in_first, Overlap::corners_in_first}}},
+    /* mesh   */
+    {{{each_in_other, Overlap::ball_in_first},
+      {each_in_other, Overlap::surfaces},
+      {first_in_second, Overlap::corners_in_second},
+      {each_in_other, Overlap::surfaces}}},
+}};
+
+constexpr bool complete() {
+    for (const Row& row : meetings)
+        for (const Meeting& m : row)
+            if (m.contacts == missing || m.overlap == Overlap::missing) return false;
+    return true;
+}
+
+// What the first does to the second in one entry, the second does to the first in the mirrored one.
+constexpr bool mirrored() {
+    for (std::size_t a = 0; a < shape_count; ++a)
+        for (std::size_t b = 0; b < a; ++b) {
+            const ContactRule there = meetings[a][b].contacts, back = meetings[b][a].contacts;
+            const ContactRule expected = there == first_in_second   ? second_in_first
+                                         : there == second_in_first ? first_in_second
+                                                                    : there;
+            if (back != expected) return false;
+        }
+    return true;
+}
+
+}  // namespace detail
+
+static_assert(detail::complete(), "a pair of shapes has no rule");
+static_assert(detail::mirrored(), "two shapes meet by different rules in the two orders");
+
+[[nodiscard]] constexpr const Meeting& meeting(BodyShape first, BodyShape second) {
+    return detail::meetings[static_cast<std::size_t>(first)][static_cast<std::size_t>(second)];
+}
+
+}  // namespace quadrat::simulation

@@ -1,0 +1,27 @@
+// The room of the perfect hash (Lefebvre & Hoppe 2006, sections 3 and 4). Other rooms use the public header, this one,
+// hash/domain.hpp and hash/slot_reader.hpp; sizes, placement, tags and coherence are for this room alone.
+#pragma once
+
+#include <quadrat/voxels/perfect_hash.hpp>
+
+#include <span>
+
+namespace quadrat::voxels {
+
+/// What the paper compares with and no user wants; for tests and benchmarks.
+struct HashVariant {
+    bool random_matrices = false;  ///< random M0 and M1 instead of the identity: no coherence
+};
+
+template <int D, int E = D>
+struct HashBuild {
+    /// PerfectHash::build with a variant of the paper.
+    [[nodiscard]] static PerfectHash<D, E> build(std::span<const Voxel<D>> positions, const PerfectHashOptions& options,
+                                                 const HashVariant& variant, PerfectHashReport* report = nullptr);
+};
+
+extern template struct HashBuild<2, 2>;
+extern template struct HashBuild<3, 3>;
+extern template struct HashBuild<3, 2>;
+
+}  // namespace quadrat::voxels

@@ -1,0 +1,367 @@
+// One type per encoding (Lefebvre & Hoppe 2006, section 5), each a view of the tables of an index:
+//
+//   layout, encoding       what it is called
+//   sizes(parts, size)     which tables it needs, in bytes with padding; throws bad_format for numbers out of range
+//   find(local)            the place of the value of a position of the domain, or no_place
+//   visit(give)            give(local, place) for every entry; of a broken file perhaps for positions outside
+//   values()               how many places there are
+//   fast(origin, extent)   the part of find() that is inlined in programs
+//   batch(origin, extent)  if it has one: what index/batch.hpp needs
+//
+// AnyEncoding is one of them; VoxelIndex (index/voxel_index.cpp) visits it once per call, outside of loops. A new
+// encoding is a type here, a name in AnyEncoding and a builder in index/build.hpp.
+#pragma once
+
+#include <quadrat/error.hpp>
+
+#include "base/assert.hpp"
+#include "voxels/hash/slot_reader.hpp"
+#include "voxels/index/batch.hpp"
+#include "voxels/index/estimates.hpp"
+#include "voxels/index/state.hpp"
+
+#include <optional>
+#include <variant>
+
+namespace quadrat::voxels {
+
+template <int D>
+using LocalOf = std::array<std::uint32_t, D>;
+
+[[nodiscard]] inline Error bad_part(const char* field, const char* what) {
+    return Error(ErrorKind::bad_format, what, {.field = field});
+}
+
+/// The number of a position in the domain, x fastest.
+template <int D>
+[[nodiscard]] std::uint64_t linear(const LocalOf<D>& local, const LocalOf<D>& extent) {
+    std::uint64_t k = local[D - 1];
+    for (std::size_t a = D - 1; a-- > 0;) k = k * extent[a] + local[a];
+    return k;
+}
+
+/// fn(local, its number) for every position of the domain, x fastest.
+template <int D, class Fn>
+void for_each_cell(const LocalOf<D>& extent, Fn&& fn) {
+    std::uint64_t cells = 1;
+    for (const std::uint32_t e : extent) cells *= e;
+    LocalOf<D> local{};
+    for (std::uint64_t k = 0; k < cells; ++k) {
+        fn(local, k);
+        for (std::size_t a = 0; a < D && ++local[a] == extent[a]; ++a)
+            if (a + 1 < D) local[a] = 0;
+    }
+}
+
+/// Bits of each axis in a position tag. The last axis has room for one more, so that all ones are nobody's tag.
+///
+///     3D, extents 100, 100, 100:   zzzzzzz yyyyyyy xxxxxxx      x lowest, 7 bits each
+template <int D>
+[[nodiscard]] std::array<std::uint32_t, D> axis_bits(const LocalOf<D>& extent) {
+    std::array<std::uint32_t, D> bits;
+    for (std::size_t a = 0; a < D; ++a)
+        bits[a] = static_cast<std::uint32_t>(bits_for(std::uint64_t{extent[a]} + (a == D - 1)));
+    return bits;
+}
+
+/// One bit for each position of the domain in whole words of 64, x lowest and fastest.
+[[nodiscard]] inline std::uint64_t domain_bit_bytes(std::uint64_t cells) {
+    return (cells + 63) / 64 * 8 + table_padding;
+}
+
+/// What the encodings of the voxel layout share: a value for each slot of the hash.
+template <int D>
+struct InSlots {
+    static constexpr Layout layout = Layout::voxel;
+    PerfectHash<D> hash;
+
+    [[nodiscard]] std::uint32_t values() const { return hash.slots(); }
+    [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& extent) const { return {origin, extent}; }
+    [[nodiscard]] static std::uint64_t slots(const IndexParts<D>& parts) {
+        std::uint64_t n = 1;
+        for (const std::uint32_t m : parts.shape.table) n *= m;
+        return n;
+    }
+    /// Bytes of packed tags; their width must be readable as a part of one word.
+    [[nodiscard]] static std::uint64_t tag_bytes(const IndexParts<D>& parts) {
+        if (parts.tag_bits < 1 || (parts.tag_bits > 56 && parts.tag_bits != 64))
+            throw bad_part("tag bits", "not in 1..56 or 64");
+        return (slots(parts) * parts.tag_bits + 7) / 8 + table_padding;
+    }
+    [[nodiscard]] static PackedTags tags_of(const IndexParts<D>& parts) {
+        return {parts.tables[Table::tags].data.get(), parts.tag_bits};
+    }
+};
+
+template <int D>
+struct Constrained : InSlots<D> {
+    static constexpr Encoding encoding = Encoding::constrained;
+
+    Constrained(const PerfectHash<D>& h, const IndexParts<D>&) : InSlots<D>{h} {}
+    static void sizes(const IndexParts<D>&, PerTable<std::uint64_t>&) {}
+
+    [[nodiscard]] std::uint32_t find(const LocalOf<D>& local) const { return this->hash.place(local).slot; }
+    template <class Give>
+    void visit(Give&&) const {
+        throw Error(ErrorKind::unsupported, "constrained voxels do not store where they are", {.field = "encoding"});
+    }
+    [[nodiscard]] FastFind<D> fast(const Voxel<D>&, const LocalOf<D>&) const {
+        return FastFind<D>::slots(this->hash, {});
+    }
+    [[nodiscard]] BatchIndex batch(const Voxel<D>& origin, const LocalOf<D>& extent) const {
+        return batch_of<D>(this->hash, origin, extent);
+    }
+};
+
+template <int D>
+struct BucketTags : InSlots<D> {
+    static constexpr Encoding encoding = Encoding::bucket_tag;
+    PackedTags tags;
+
+    BucketTags(const PerfectHash<D>& h, const IndexParts<D>& parts) : InSlots<D>{h}, tags(this->tags_of(parts)) {}
+    static void sizes(const IndexParts<D>& parts, PerTable<std::uint64_t>& size) {
+        size[Table::tags] = InSlots<D>::tag_bytes(parts);
+    }
+
+    [[nodiscard]] std::uint32_t find(const LocalOf<D>& local) const {
+        const auto place = this->hash.place(local);
+        return tags.same(place.slot, place.bucket) ? place.slot : no_place;
+    }
+    template <class Give>
+    void visit(Give&& give) const {
+        const SlotReader<D> reader(this->hash, tags.bits);
+        std::uint32_t bucket = 0;
+        for (std::uint32_t s = 0; s < this->hash.slots(); ++s)
+            if (reader.bucket(s, tags.at(s), bucket)) give(this->hash.position({s, bucket}), s);
+    }
+    [[nodiscard]] FastFind<D> fast(const Voxel<D>&, const LocalOf<D>&) const {
+        return FastFind<D>::slots(this->hash, tags);
+    }
+    [[nodiscard]] BatchIndex batch(const Voxel<D>& origin, const LocalOf<D>& extent) const {
+        BatchIndex x = batch_of<D>(this->hash, origin, extent);
+        x.check = BatchIndex::Check::tags;
+        x.tags = tags;
+        return x;
+    }
+};
+
+template <int D>
+struct PositionTags : InSlots<D> {
+    static constexpr Encoding encoding = Encoding::position_tag;
+    PackedTags tags;
+    std::array<std::uint32_t, D> bits;
+
+    PositionTags(const PerfectHash<D>& h, const IndexParts<D>& parts)
+        : InSlots<D>{h}, tags(this->tags_of(parts)), bits(axis_bits<D>(parts.extent)) {}
+    static void sizes(const IndexParts<D>& parts, PerTable<std::uint64_t>& size) {
+        size[Table::tags] = InSlots<D>::tag_bytes(parts);
+    }
+
+    [[nodiscard]] static std::uint64_t tag(const LocalOf<D>& local, const std::array<std::uint32_t, D>& widths) {
+        std::uint64_t t = 0;
+        for (std::size_t a = D; a-- > 0;) t = t << widths[a] | local[a];
+        return t;
+    }
+    [[nodiscard]] std::uint32_t find(const LocalOf<D>& local) const {
+        const std::uint32_t slot = this->hash.place(local).slot;
+        return tags.at(slot) == tag(local, bits) ? slot : no_place;
+    }
+    template <class Give>
+    void visit(Give&& give) const {
+        for (std::uint32_t s = 0; s < this->hash.slots(); ++s) {
+            std::uint64_t rest = tags.at(s);
+            if (rest == tags.mask) continue;
+            LocalOf<D> local;
+            for (std::size_t a = 0; a < D; ++a) {
+                local[a] = static_cast<std::uint32_t>(rest & ((std::uint64_t{1} << bits[a]) - 1));
+                rest >>= bits[a];
+            }
+            give(local, s);
+        }
+    }
+};
+
+/// A tag is k | v << 8: the position's h_k is v, and that of no other position of the domain in the slot.
+template <int D>
+struct PositionHashes : InSlots<D> {
+    static constexpr Encoding encoding = Encoding::position_hash;
+    static constexpr std::uint32_t bits = 16;
+    PackedTags tags;
+    LocalOf<D> extent;
+
+    PositionHashes(const PerfectHash<D>& h, const IndexParts<D>& parts)
+        : InSlots<D>{h}, tags(this->tags_of(parts)), extent(parts.extent) {}
+    static void sizes(const IndexParts<D>& parts, PerTable<std::uint64_t>& size) {
+        if (parts.tag_bits != bits) throw bad_part("tag bits", "not 16");
+        size[Table::tags] = InSlots<D>::slots(parts) * 2 + table_padding;
+    }
+
+    [[nodiscard]] std::uint32_t find(const LocalOf<D>& local) const {
+        const std::uint32_t slot = this->hash.place(local).slot;
+        const std::uint64_t tag = tags.at(slot);
+        return hash_local<D>(local, static_cast<std::uint32_t>(tag & 255)) == tag >> 8 ? slot : no_place;
+    }
+    template <class Give>
+    void visit(Give&& give) const {
+        for_each_cell<D>(extent, [&](const LocalOf<D>& local, std::uint64_t) {
+            if (const std::uint32_t s = find(local); s != no_place) give(local, s);
+        });
+    }
+};
+
+template <int D>
+struct DomainBits : InSlots<D> {
+    static constexpr Encoding encoding = Encoding::domain_bit;
+    const std::uint8_t* bits;
+    LocalOf<D> extent;
+
+    DomainBits(const PerfectHash<D>& h, const IndexParts<D>& parts)
+        : InSlots<D>{h}, bits(parts.tables[Table::bits].data.get()), extent(parts.extent) {}
+    static void sizes(const IndexParts<D>& parts, PerTable<std::uint64_t>& size) {
+        if (parts.cells() >= std::uint64_t{1} << 40) throw bad_part("domain", "too large for domain bits");
+        size[Table::bits] = domain_bit_bytes(parts.cells());
+    }
+
+    [[nodiscard]] bool stored(std::uint64_t k) const { return bits[k >> 3] >> (k & 7) & 1; }
+    [[nodiscard]] std::uint32_t find(const LocalOf<D>& local) const {
+        return stored(linear<D>(local, extent)) ? this->hash.place(local).slot : no_place;
+    }
+    template <class Give>
+    void visit(Give&& give) const {
+        for_each_cell<D>(extent, [&](const LocalOf<D>& local, std::uint64_t k) {
+            if (stored(k)) give(local, this->hash.place(local).slot);
+        });
+    }
+};
+
+/// The brick layout: the hash is over bricks, and values follow each other without empty slots.
+template <int D>
+struct Bricks {
+    static constexpr Layout layout = Layout::brick;
+    static constexpr Encoding encoding = Encoding::bucket_tag;
+    PerfectHash<D> hash;
+    BrickRecords records;
+    std::uint32_t tag_bits;
+    LocalOf<D> phase;  // the origin's place in its brick
+
+    Bricks(const PerfectHash<D>& h, const IndexParts<D>& parts)
+        : hash(h),
+          records(parts.tables[Table::bricks].data.get(), parts.tag_bits, parts.entries),
+          tag_bits(parts.tag_bits) {
+        for (std::size_t a = 0; a < D; ++a)
+            phase[a] = static_cast<std::uint32_t>(parts.origin[static_cast<int>(a)]) & ((1u << brick_shift<D>)-1);
+    }
+    static void sizes(const IndexParts<D>& parts, PerTable<std::uint64_t>& size) {
+        if (parts.tag_bits < 1 || parts.tag_bits > 32) throw bad_part("tag bits", "not in 1..32");
+        size[Table::bricks] = InSlots<D>::slots(parts) * BrickRecords::stride_for(parts.tag_bits) + table_padding;
+    }
+
+    [[nodiscard]] std::uint32_t values() const { return records.values; }
+    [[nodiscard]] std::uint32_t find(LocalOf<D> local) const {
+        for (std::size_t a = 0; a < D; ++a) local[a] += phase[a];
+        const InBricks<D> in(local);
+        const auto place = hash.place(in.brick);
+        return records.find(place.slot, place.bucket, in.bit);
+    }
+    template <class Give>
+    void visit(Give&& give) const {
+        constexpr std::uint32_t shift = brick_shift<D>, low = (1u << shift) - 1;
+        const SlotReader<D> reader(hash, tag_bits);
+        for (std::uint32_t s = 0; s < hash.slots(); ++s) {
+            auto [mask, rest] = records.at(s);
+            std::uint32_t bucket = 0;
+            if (mask == 0 || !reader.bucket(s, rest >> 32 & records.tag_mask, bucket)) continue;
+            const LocalOf<D> brick = hash.position({s, bucket});
+            for (auto at = static_cast<std::uint32_t>(rest); mask != 0; mask &= mask - 1, ++at) {
+                auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
+                LocalOf<D> local;
+                for (std::size_t a = 0; a < D; ++a, bit >>= shift)
+                    local[a] = (brick[a] << shift | (bit & low)) - phase[a];
+                give(local, at);
+            }
+        }
+    }
+    [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& extent) const {
+        return FastFind<D>::bricks(origin, extent, phase, hash, records);
+    }
+    [[nodiscard]] BatchIndex batch(const Voxel<D>& origin, const LocalOf<D>& extent) const {
+        BatchIndex x = batch_of<D>(hash, origin, extent);
+        x.check = BatchIndex::Check::bricks;
+        x.brick_shift = brick_shift<D>;
+        for (std::size_t a = 0; a < D; ++a) x.phase[a] = phase[a];
+        x.bricks = records;
+        return x;
+    }
+};
+
+/// The bits layout: a bit for every position of the domain, and before every 512 of them how many were set.
+template <int D>
+struct Bits {
+    static constexpr Layout layout = Layout::bits;
+    static constexpr Encoding encoding = Encoding::domain_bit;
+    const std::uint8_t* words;
+    const std::uint8_t* ranks;
+    LocalOf<D> extent;
+    std::uint32_t entries;
+
+    [[nodiscard]] static std::uint64_t rank_bytes(std::uint64_t cells) {
+        return (cells + 511) / 512 * 4 + table_padding;
+    }
+
+    Bits(const PerfectHash<D>&, const IndexParts<D>& parts)
+        : words(parts.tables[Table::bits].data.get()),
+          ranks(parts.tables[Table::ranks].data.get()),
+          extent(parts.extent),
+          entries(parts.entries) {}
+    static void sizes(const IndexParts<D>& parts, PerTable<std::uint64_t>& size) {
+        if (parts.cells() >= std::uint64_t{1} << 40) throw bad_part("domain", "too large for bits");
+        size[Table::bits] = domain_bit_bytes(parts.cells());
+        size[Table::ranks] = rank_bytes(parts.cells());
+    }
+
+    [[nodiscard]] std::uint32_t values() const { return entries; }
+    [[nodiscard]] std::uint32_t find(const LocalOf<D>& local) const {
+        const std::uint64_t k = linear<D>(local, extent);
+        const std::uint64_t last = word(k >> 6);
+        if ((last >> (k & 63) & 1) == 0) return no_place;
+        std::uint32_t rank;
+        std::memcpy(&rank, ranks + (k >> 9) * 4, 4);
+        rank += static_cast<std::uint32_t>(std::popcount(last & ((std::uint64_t{1} << (k & 63)) - 1)));
+        for (std::uint64_t w = k >> 9 << 3; w < k >> 6; ++w) rank += static_cast<std::uint32_t>(std::popcount(word(w)));
+        return rank < entries ? rank : no_place;
+    }
+    template <class Give>
+    void visit(Give&& give) const {
+        std::uint32_t rank = 0;
+        for_each_cell<D>(extent, [&](const LocalOf<D>& local, std::uint64_t k) {
+            if (words[k >> 3] >> (k & 7) & 1) give(local, rank++);
+        });
+    }
+    [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& box) const { return {origin, box}; }
+
+  private:
+    [[nodiscard]] std::uint64_t word(std::uint64_t w) const {
+        std::uint64_t value;
+        std::memcpy(&value, words + w * 8, 8);
+        return value;
+    }
+};
+
+template <int D>
+using AnyEncoding =
+    std::variant<Constrained<D>, DomainBits<D>, PositionTags<D>, PositionHashes<D>, BucketTags<D>, Bricks<D>, Bits<D>>;
+
+/// Calls fn.operator()<X>() for the type X of a layout and an encoding, which matters for the voxel layout only.
+/// Throws Error{bad_format} if there is none.
+template <int D, class Fn>
+void with_encoding(Layout layout, Encoding encoding, Fn&& fn) {
+    const bool known = [&]<class... X>(std::variant<X...>*) {
+        return ((layout == X::layout && (layout != Layout::voxel || encoding == X::encoding)
+                     ? (fn.template operator()<X>(), true)
+                     : false) ||
+                ...);
+    }(static_cast<AnyEncoding<D>*>(nullptr));
+    if (!known) throw layout == Layout::voxel ? bad_part("encoding", "unknown") : bad_part("layout", "unknown");
+}
+
+}  // namespace quadrat::voxels

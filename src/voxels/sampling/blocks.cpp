@@ -1,0 +1,155 @@
+// Packing samples into blocks with borders, and the search for the block size (Lefebvre & Hoppe 2006, section 6).
+#include <quadrat/voxels/blocks.hpp>
+
+#include "voxels/index/estimates.hpp"
+#include "voxels/sampling/cell_set.hpp"
+
+#include <algorithm>
+
+namespace quadrat {
+namespace {
+
+constexpr std::uint32_t most_scalars = 4096;  // of a channel's value, as VoxelGrid::add_channel allows
+constexpr std::uint32_t largest_block = 64;
+
+template <int D>
+std::uint64_t samples_of(std::uint64_t b) {
+    return D == 3 ? (b + 1) * (b + 1) * (b + 1) : (b + 1) * (b + 1);
+}
+
+template <int D>
+BlockCost cost_of(const voxels::CellSet<D>& cells, std::uint32_t b, std::size_t value_bytes,
+                  const VoxelOptions& options) {
+    const auto blocks = cells.blocks(b);
+    VoxelOptions o = options;
+    o.value_bytes = value_bytes * samples_of<D>(b);
+    const std::uint64_t samples = blocks.size() * o.value_bytes;
+    return {b, blocks.size(), samples, samples + voxels::estimate_bytes<D>(blocks, o)};
+}
+
+template <int D>
+std::vector<BlockCost> costs(const voxels::CellSet<D>& cells, std::size_t value_bytes, std::uint32_t limit,
+                             const VoxelOptions& options) {
+    std::vector<BlockCost> out;
+    std::uint64_t least = ~std::uint64_t{0};
+    int worse = 0;
+    for (std::uint32_t b = 1; b <= limit && worse < 4; ++b) {
+        out.push_back(cost_of<D>(cells, b, value_bytes, options));
+        worse = out.back().bytes < least ? 0 : worse + 1;
+        least = std::min(least, out.back().bytes);
+    }
+    return out;
+}
+
+// The largest b for which a value of the widest column still has 4096 scalars.
+template <int D>
+std::uint32_t block_limit(std::uint64_t components) {
+    std::uint32_t b = 0;
+    while (b < largest_block && samples_of<D>(b + 1) * components <= most_scalars) ++b;
+    return b;
+}
+
+}  // namespace
+
+template <int D>
+std::vector<BlockCost> block_costs(std::span<const Voxel<D>> positions, std::size_t value_bytes,
+                                   const BlockOptions& options) {
+    if (positions.empty()) return {};
+    voxels::CellSet<D> cells(positions);
+    cells.make_cells(options.rule == BlockRule::complete);
+    return costs<D>(cells, value_bytes, block_limit<D>(1), options.voxels);
+}
+
+template <int D>
+VoxelGrid<D> pack_blocks(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns,
+                         const BlockOptions& options, PerfectHashReport* report) {
+    std::uint32_t widest = 1;
+    std::size_t value_bytes = 0;
+    for (const ColumnView& c : columns) {
+        const std::string field(c.name);
+        if (c.rows.size() != positions.size() * c.value_bytes())
+            throw Error(ErrorKind::bad_shape, "positions and values differ in number", {.field = field});
+        if (!c.background.empty() && c.background.size() != c.value_bytes())
+            throw Error(ErrorKind::bad_shape, "the background is not one value", {.field = field});
+        widest = std::max(widest, c.components);
+        value_bytes += c.value_bytes();
+    }
+    const std::uint32_t limit = block_limit<D>(widest);
+    if (options.size > limit || limit == 0)
+        throw Error(ErrorKind::bad_value,
+                    "with these channels the block size may be at most " + std::to_string(limit) + ", not " +
+                        std::to_string(options.size),
+                    {.field = "block"});
+    VoxelGrid<D> grid;
+    grid.block = std::max(options.size, 1u);
+    std::vector<Voxel<D>> blocks;
+    if (!positions.empty()) {
+        voxels::CellSet<D> cells(positions);
+        cells.make_cells(options.rule == BlockRule::complete);
+        if (options.size == 0) {
+            const auto all = costs<D>(cells, value_bytes, limit, options.voxels);
+            grid.block = std::min_element(all.begin(), all.end(), [](const BlockCost& a, const BlockCost& b) {
+                             return a.bytes < b.bytes;
+                         })->size;
+        }
+        blocks = cells.blocks(grid.block);
+    }
+    const auto samples = static_cast<std::uint32_t>(samples_of<D>(grid.block));
+    VoxelOptions o = options.voxels;
+    o.value_bytes = value_bytes * samples;
+    grid.index = VoxelIndex<D>::build(blocks, o, report);
+    for (const ColumnView& c : columns) {
+        Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components * samples);
+        const std::size_t width = c.value_bytes();
+        if (c.background.empty()) continue;
+        const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());
+        channel.background.assign(row, row + width);
+        for (std::size_t at = 0; at < channel.buffer.size; at += width)
+            std::memcpy(channel.buffer.data.get() + at, row, width);
+    }
+    // Every block that a sample belongs to gets a copy: its own, and those before it where it lies on their faces.
+    const auto less = [](const Voxel<D>& a, const Voxel<D>& b) {
+        for (int k = D - 1; k >= 0; --k)
+            if (a[k] != b[k]) return a[k] < b[k];
+        return false;
+    };
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        std::uint32_t inner[D];
+        Voxel<D> home;
+        for (int a = 0; a < D; ++a) {
+            const std::int64_t b = grid.block, p = positions[i][a];
+            home[a] = static_cast<std::int32_t>(p >= 0 ? p / b : -((b - 1 - p) / b));
+            inner[a] = static_cast<std::uint32_t>(p - home[a] * b);
+        }
+        for (int k = 0; k < 1 << D; ++k) {
+            Voxel<D> block = home;
+            bool in = true;
+            std::size_t at = 0;
+            for (int a = D - 1; a >= 0; --a) {
+                const bool before = k >> a & 1;
+                in &= !before || inner[a] == 0;
+                block[a] -= before;
+                at = at * (grid.block + std::size_t{1}) + (before ? grid.block : inner[a]);
+            }
+            if (!in) continue;
+            if (!grid.index.exact() && !std::binary_search(blocks.begin(), blocks.end(), block, less)) continue;
+            const std::uint32_t place = grid.index.find(block);
+            if (place == VoxelIndex<D>::absent) continue;
+            for (std::size_t c = 0; c < columns.size(); ++c) {
+                const std::size_t width = columns[c].value_bytes();
+                std::memcpy(grid.channels[c].buffer.data.get() + (std::size_t{place} * samples + at) * width,
+                            columns[c].rows.data() + i * width, width);
+            }
+        }
+    }
+    return grid;
+}
+
+template std::vector<BlockCost> block_costs<2>(std::span<const Voxel<2>>, std::size_t, const BlockOptions&);
+template VoxelGrid<2> pack_blocks<2>(std::span<const Voxel<2>>, std::span<const ColumnView>, const BlockOptions&,
+                                     PerfectHashReport*);
+template std::vector<BlockCost> block_costs<3>(std::span<const Voxel<3>>, std::size_t, const BlockOptions&);
+template VoxelGrid<3> pack_blocks<3>(std::span<const Voxel<3>>, std::span<const ColumnView>, const BlockOptions&,
+                                     PerfectHashReport*);
+
+}  // namespace quadrat
