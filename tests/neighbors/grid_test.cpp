@@ -28,8 +28,8 @@ void expect_sorted(const std::vector<Vec<D, T>>& points, double radius, Executor
     grid.build(geometry, std::span<const Vec<D, T>>(points), executor);
     const auto cell = [&](std::uint32_t i) {
         std::size_t c = D == 3 ? geometry.dense_cell(points[i][D - 1], D - 1) : 0;
-        c = c * static_cast<std::size_t>(geometry.cells[1]) + geometry.dense_cell(points[i][1], 1);
-        return c * static_cast<std::size_t>(geometry.cells[0]) + geometry.dense_cell(points[i][0], 0);
+        c = c * static_cast<std::size_t>(geometry.count[1]) + geometry.dense_cell(points[i][1], 1);
+        return c * static_cast<std::size_t>(geometry.count[0]) + geometry.dense_cell(points[i][0], 0);
     };
     std::vector<std::uint32_t> order(points.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -37,7 +37,7 @@ void expect_sorted(const std::vector<Vec<D, T>>& points, double radius, Executor
     ASSERT_EQ(grid.size(), points.size());
     EXPECT_TRUE(std::equal(order.begin(), order.end(), grid.ids()));
     std::size_t cells = 1, wrong = 0;
-    for (int k = 0; k < D; ++k) cells *= static_cast<std::size_t>(geometry.cells[k]);
+    for (int k = 0; k < D; ++k) cells *= static_cast<std::size_t>(geometry.count[k]);
     std::vector<std::uint32_t> starts(cells + 1, 0);
     for (std::uint32_t i = 0; i < order.size(); ++i) {
         ++starts[cell(i) + 1];
@@ -94,7 +94,7 @@ void expect_updated(std::size_t n, double step, int steps, Executor* executor) {
         EXPECT_TRUE(std::equal(anew.ids(), anew.ids() + n, kept.ids()));
         for (int k = 0; k < D; ++k) EXPECT_TRUE(std::equal(anew.axis(k), anew.axis(k) + n, kept.axis(k)));
         std::size_t cells = 1;
-        for (int k = 0; k < D; ++k) cells *= static_cast<std::size_t>(geometry.cells[k]);
+        for (int k = 0; k < D; ++k) cells *= static_cast<std::size_t>(geometry.count[k]);
         EXPECT_TRUE(std::equal(anew.starts(), anew.starts() + cells + 1, kept.starts()));
     }
     EXPECT_EQ(updated, step > 1 ? 0 : steps) << "step " << step;

@@ -13,7 +13,10 @@ namespace quadrat {
 /// symmetric.
 template <int D, class T>
 struct Periodic {
-    Vec<D, T> vectors[D] = {};  ///< a zero vector leaves that direction open
+    /// The edges of the box, finite, in the unit of the coordinates, in any direction as long as they span a volume. A
+    /// zero vector leaves that direction open. Default: all open.
+    Vec<D, T> vectors[D] = {};
+    /// The corner that the box starts from, finite. Default: zero.
     Vec<D, T> origin = {};
 
     /// A box along the axes; length 0 leaves an axis open.
@@ -22,6 +25,7 @@ struct Periodic {
         for (int k = 0; k < D; ++k) box.vectors[k][k] = lengths[k];
         return box;
     }
+    /// True if any direction repeats.
     [[nodiscard]] constexpr bool active() const {
         for (int k = 0; k < D; ++k)
             for (int c = 0; c < D; ++c)

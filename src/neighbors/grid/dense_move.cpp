@@ -32,7 +32,7 @@ template <int D, class T>
 bool DenseMove<D, T>::worthwhile(const GridStore<D, T>& store, std::span<const Vec<D, T>> points) {
     const std::size_t n = store.size;
     if (!store.geometry.dense || points.size() != n || n < least_points) return false;
-    const auto bins = static_cast<std::size_t>(store.geometry.cells[0]);
+    const auto bins = static_cast<std::size_t>(store.geometry.count[0]);
     std::size_t moved = 0;
     for (std::size_t k = 0; k < sample_size; ++k) {
         const std::size_t p = k * n / sample_size;

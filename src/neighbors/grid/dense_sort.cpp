@@ -1,6 +1,7 @@
 #include "neighbors/grid/dense_sort.hpp"
 
 #include "base/parallel.hpp"
+#include "cells/counting_sort.hpp"
 #include "neighbors/grid/source.hpp"
 
 #include <algorithm>
@@ -105,29 +106,16 @@ void DenseSort<D, T>::sort_part(const Parts& parts, std::size_t p, std::uint32_t
         cut_part(parts, p, begin, records);
         return;
     }
-    // Counters of cell c live in start[c + 1]: begin of c while scattering, end of c, which is begin of c + 1,
-    // afterwards.
     const auto count = static_cast<std::uint32_t>(records.size());
     const std::uint32_t end = begin + count;
     const std::size_t first = parts.first_cell(p), last = parts.first_cell(p + 1);
     QUADRAT_ASSERT(first < last && end <= to_.size);
-    std::uint32_t* const counter = to_.start.data() + 1;
-    std::fill(counter + first, counter + last, 0u);
     base::Array<std::uint32_t> cell(count);
     if (count > 0) key_kernels().get<D, T>().cells(to_.geometry, records.data(), count, cell.data());
-    for (std::uint32_t i = 0; i < count; ++i) {
-        QUADRAT_ASSERT(first <= cell[i] && cell[i] < last);
-        ++counter[cell[i]];
-    }
-    std::uint32_t position = begin;
-    for (std::size_t c = first; c < last; ++c) {
-        const std::uint32_t in_cell = counter[c];
-        counter[c] = position;
-        position += in_cell;
-    }
-    QUADRAT_ASSERT(position == end);
     std::uint32_t* const order = to_.id.data();
-    for (std::uint32_t i = 0; i < count; ++i) order[counter[cell[i]]++] = i;
+    cells::counting_sort(
+        {to_.start.data() + 1 + first, last - first}, begin, count, [&](std::uint32_t i) { return cell[i] - first; },
+        [&](std::uint32_t i, std::uint32_t place) { order[place] = i; });
     for (std::uint32_t i = begin; i < end; ++i) {
         const Record<D, T>& r = records[order[i]];
         for (int k = 0; k < D; ++k) to_.c[k][i] = r.v[k];

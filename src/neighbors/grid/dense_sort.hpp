@@ -56,8 +56,8 @@ class DenseSort {
 template <int D, class T>
 GridParts GridParts::of(const GridStore<D, T>& store) {
     GridParts parts;
-    parts.bins = static_cast<std::size_t>(store.geometry.cells[0]);
-    for (int k = 1; k < D; ++k) parts.rows *= static_cast<std::size_t>(store.geometry.cells[k]);
+    parts.bins = static_cast<std::size_t>(store.geometry.count[0]);
+    for (int k = 1; k < D; ++k) parts.rows *= static_cast<std::size_t>(store.geometry.count[k]);
     const std::size_t most = store.size / part_size;
     const std::size_t wanted = most < 1 ? 1 : most > max_parts ? max_parts : most;
     while ((parts.rows - 1) >> parts.shift >= wanted) ++parts.shift;

@@ -22,7 +22,7 @@ Geometry<D, T>::Geometry(const T* bounds_lo, const T* bounds_hi, std::size_t n, 
     const double eps = std::numeric_limits<T>::epsilon();
     double extent[D], volume = 1, magnitude = 0;
     for (int k = 0; k < D; ++k) {
-        lo[k] = bounds_lo[k];
+        axes[k].origin = bounds_lo[k];
         extent[k] = static_cast<double>(bounds_hi[k]) - static_cast<double>(bounds_lo[k]);
         magnitude += std::abs(static_cast<double>(bounds_lo[k])) + std::abs(static_cast<double>(bounds_hi[k]));
         volume *= extent[k] / radius + 1;
@@ -36,18 +36,18 @@ Geometry<D, T>::Geometry(const T* bounds_lo, const T* bounds_hi, std::size_t n, 
         wide = std::max(wide, std::pow(target_per_cell / per_cell, 1.0 / D));
     double bin = 1 / bins_per_radius;
     bin = std::max(bin, min_per_bin / (per_cell * std::pow(wide, D - 1)));
-    double count[D];
+    double wanted[D];
     const auto count_cells = [&] {
         double total = 1;
         for (int k = 0; k < D; ++k) {
-            count[k] = std::floor(extent[k] / (radius * (k == 0 ? bin : wide))) + 1;
-            total *= count[k];
+            wanted[k] = std::floor(extent[k] / (radius * (k == 0 ? bin : wide))) + 1;
+            total *= wanted[k];
         }
         return total;
     };
     const double limit = std::min(4.0 * static_cast<double>(n) + 1024, 0x1p31);
     bool possible = count_cells() <= limit && std::isfinite(volume);
-    for (int k = 0; k < D; ++k) possible = possible && count[k] < 0x1p22;
+    for (int k = 0; k < D; ++k) possible = possible && wanted[k] < 0x1p22;
     if (!possible) {
         // Empty space prevails: cells that fit the radius, and rows that exist only where points are.
         dense = false;
@@ -58,23 +58,23 @@ Geometry<D, T>::Geometry(const T* bounds_lo, const T* bounds_hi, std::size_t n, 
     for (int k = 0; k < D; ++k) {
         const double width = radius * (k == 0 ? bin : wide);
         const double most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
-        inverse[k] = static_cast<T>(std::clamp(1 / width, least, most));
+        axes[k].inverse = static_cast<T>(std::clamp(1 / width, least, most));
         edge[k] = static_cast<T>(std::clamp(width, least, most));
-        cells[k] = dense ? static_cast<std::int64_t>(count[k]) : 0;
-        last[k] = dense ? static_cast<T>(cells[k] - 1) : T(0);
+        count[k] = dense ? static_cast<std::int64_t>(wanted[k]) : 0;
+        axes[k].last = dense ? static_cast<T>(count[k] - 1) : T(0);
     }
 }
 
 template <int D, class T>
 T Geometry<D, T>::lower(std::int64_t c, int axis) const {
     if (c <= 0) return -std::numeric_limits<T>::infinity();
-    return lo[axis] + static_cast<T>(c) * edge[axis] - slack;
+    return axes[axis].origin + static_cast<T>(c) * edge[axis] - slack;
 }
 
 template <int D, class T>
 T Geometry<D, T>::upper(std::int64_t c, int axis) const {
-    if (c >= (dense ? cells[axis] - 1 : std::int64_t{1} << 62)) return std::numeric_limits<T>::infinity();
-    return lo[axis] + static_cast<T>(c + 1) * edge[axis] + slack;
+    if (c >= (dense ? count[axis] - 1 : std::int64_t{1} << 62)) return std::numeric_limits<T>::infinity();
+    return axes[axis].origin + static_cast<T>(c + 1) * edge[axis] + slack;
 }
 
 template struct Geometry<2, float>;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "cells/clamped_axis.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,32 +16,27 @@ namespace quadrat::neighbors {
 template <int D, class T>
 struct Geometry {
     bool dense = true;
-    T lo[D] = {};
-    T inverse[D] = {};           ///< 1 / edge
-    T edge[D] = {};              ///< x: width of a bin
-    std::int64_t cells[D] = {};  ///< dense: how many along each axis
-    T last[D] = {};              ///< cells - 1
-    T slack = 0;                 ///< more than any rounding error of a cell border
+    cells::ClampedAxis<T> axes[D];  ///< cells in [0, count), when dense
+    T edge[D] = {};                 ///< x: width of a bin
+    std::int64_t count[D] = {};     ///< dense: how many along each axis
+    T slack = 0;                    ///< more than any rounding error of a cell border
 
     /// Cell borders for points within lo..hi, of which there are n, and a typical search radius. subdivision: cells per
     /// radius along y and z (the paper's H); 0 chooses.
     Geometry() = default;
     Geometry(const T* bounds_lo, const T* bounds_hi, std::size_t n, double radius, unsigned subdivision);
 
-    /// Monotone in v; in [0, cells). Only if dense.
+    /// Monotone in v; in [0, count). Only if dense.
     [[nodiscard]] std::uint32_t dense_cell(T v, int axis) const {
         QUADRAT_ASSERT(dense && axis < D);
-        const T q = (v - lo[axis]) * inverse[axis];
-        const T low = q > T(0) ? q : T(0);
-        return static_cast<std::uint32_t>(static_cast<std::int32_t>(low < last[axis] ? low : last[axis]));
+        return static_cast<std::uint32_t>(axes[axis].cell(v));
     }
     /// Monotone in v; in [0, 2^62].
-    [[nodiscard]] std::int64_t sorted_cell(T v, int axis) const {
-        const double q = (static_cast<double>(v) - static_cast<double>(lo[axis])) * static_cast<double>(inverse[axis]);
-        if (!(q > 0)) return 0;
-        return q < 0x1p62 ? static_cast<std::int64_t>(q) : std::int64_t{1} << 62;
+    [[nodiscard]] std::int64_t sparse_cell(T v, int axis) const {
+        const double origin = static_cast<double>(axes[axis].origin), inverse = static_cast<double>(axes[axis].inverse);
+        return cells::clamped_cell<std::int64_t>((static_cast<double>(v) - origin) * inverse, 0x1p62);
     }
-    [[nodiscard]] std::int64_t cell(T v, int axis) const { return dense ? dense_cell(v, axis) : sorted_cell(v, axis); }
+    [[nodiscard]] std::int64_t cell(T v, int axis) const { return dense ? dense_cell(v, axis) : sparse_cell(v, axis); }
 
     /// No point of cell c lies below this, none above upper(c).
     [[nodiscard]] T lower(std::int64_t c, int axis) const;

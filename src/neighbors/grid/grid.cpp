@@ -67,7 +67,7 @@ typename Grid<D, T>::Row Grid<D, T>::row_at(std::uint32_t p) const {
         return {number, store_.rows[number].begin, it == store_.rows.end() ? store_.size : it->begin};
     }
     const std::uint32_t number = store_.dense_row(point(p).v);
-    const std::size_t bins = static_cast<std::size_t>(store_.geometry.cells[0]);
+    const std::size_t bins = static_cast<std::size_t>(store_.geometry.count[0]);
     return {number, store_.start[number * bins], store_.start[(number + std::size_t{1}) * bins]};
 }
 

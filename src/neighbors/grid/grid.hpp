@@ -61,7 +61,7 @@ struct GridStore {
     /// Dense: slab * rows + row.
     [[nodiscard]] std::uint32_t dense_row(const T* v) const {
         std::uint32_t row = geometry.dense_cell(v[1], 1);
-        if constexpr (D == 3) row += geometry.dense_cell(v[2], 2) * static_cast<std::uint32_t>(geometry.cells[1]);
+        if constexpr (D == 3) row += geometry.dense_cell(v[2], 2) * static_cast<std::uint32_t>(geometry.count[1]);
         return row;
     }
 };

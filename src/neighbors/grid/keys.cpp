@@ -9,18 +9,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cells/clamped_axis-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::neighbors::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-template <class T>
-HWY_INLINE auto truncate(hn::Vec<hn::ScalableTag<T>> v) {
-    const hn::Rebind<std::int32_t, hn::ScalableTag<T>> di;
-    if constexpr (sizeof(T) == 4)
-        return hn::ConvertTo(di, v);
-    else
-        return hn::DemoteTo(di, v);
-}
 
 template <int D, class T, std::size_t kStride, bool kBin>
 void find_keys(const Geometry<D, T>& g, const T* points, std::size_t n, std::uint32_t* keys) {
@@ -29,12 +22,9 @@ void find_keys(const Geometry<D, T>& g, const T* points, std::size_t n, std::uin
     using V = hn::Vec<decltype(d)>;
     QUADRAT_ASSERT(g.dense);
     const std::size_t lanes = hn::Lanes(d);
-    const auto cell = [&](V v, int axis) HWY_ATTR {
-        const V q = hn::Mul(hn::Sub(v, hn::Set(d, g.lo[axis])), hn::Set(d, g.inverse[axis]));
-        return truncate<T>(hn::Min(hn::Max(q, hn::Zero(d)), hn::Set(d, g.last[axis])));
-    };
-    const auto rows = hn::Set(di, static_cast<std::int32_t>(g.cells[1]));
-    const auto bins = hn::Set(di, static_cast<std::int32_t>(g.cells[0]));
+    const auto cell = [&](V v, int axis) HWY_ATTR { return cells::HWY_NAMESPACE::cells_on(d, g.axes[axis], v); };
+    const auto rows = hn::Set(di, static_cast<std::int32_t>(g.count[1]));
+    const auto bins = hn::Set(di, static_cast<std::int32_t>(g.count[0]));
     // A record of floats in 3D is | x | y | z | id |: the id is loaded as a number that nobody looks at.
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes) {
@@ -55,8 +45,8 @@ void find_keys(const Geometry<D, T>& g, const T* points, std::size_t n, std::uin
     for (; i < n; ++i) {
         const T* const v = points + kStride * i;
         std::uint32_t key = g.dense_cell(v[1], 1);
-        if constexpr (D == 3) key += g.dense_cell(v[2], 2) * static_cast<std::uint32_t>(g.cells[1]);
-        keys[i] = kBin ? key * static_cast<std::uint32_t>(g.cells[0]) + g.dense_cell(v[0], 0) : key;
+        if constexpr (D == 3) key += g.dense_cell(v[2], 2) * static_cast<std::uint32_t>(g.count[1]);
+        keys[i] = kBin ? key * static_cast<std::uint32_t>(g.count[0]) + g.dense_cell(v[0], 0) : key;
     }
 }
 

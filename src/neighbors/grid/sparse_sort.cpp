@@ -1,9 +1,9 @@
 #include "neighbors/grid/sparse_sort.hpp"
 
+#include "cells/counting_sort.hpp"
 #include "neighbors/grid/source.hpp"
 
 #include <numeric>
-#include <utility>
 
 namespace quadrat::neighbors {
 
@@ -28,10 +28,10 @@ void SparseSort<D, T>::sort_source(const Source& source) {
     to_.rows.clear();
     for (std::size_t i = 0; i < n; ++i) {
         const T* const v = source.at(order[i]);
-        const std::int64_t slab = D == 3 ? geometry.sorted_cell(v[D - 1], D - 1) : 0;
-        const std::int64_t row = geometry.sorted_cell(v[1], 1);
+        const std::int64_t slab = D == 3 ? geometry.sparse_cell(v[D - 1], D - 1) : 0;
+        const std::int64_t row = geometry.sparse_cell(v[1], 1);
         if (to_.rows.empty() || to_.rows.back().slab != slab || to_.rows.back().row != row)
-            to_.rows.push_back({slab, row, geometry.sorted_cell(v[0], 0), static_cast<std::uint32_t>(i), 0, 0, 0});
+            to_.rows.push_back({slab, row, geometry.sparse_cell(v[0], 0), static_cast<std::uint32_t>(i), 0, 0, 0});
         for (int k = 0; k < D; ++k) to_.c[k][i] = v[k];
         to_.id[i] = source.id(order[i]);
     }
@@ -51,7 +51,7 @@ base::Array<std::uint32_t> SparseSort<D, T>::order_of(const Source& source) cons
     for (int axis = 0; axis < D; ++axis) {
         std::int64_t varying = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            key[i] = to_.geometry.sorted_cell(source.at(i)[axis], axis);
+            key[i] = to_.geometry.sparse_cell(source.at(i)[axis], axis);
             varying |= key[i] ^ key[0];
         }
         constexpr unsigned digit_bits = 11;  // six digits of a key of 63 bits; the counters fit the first-level cache
@@ -60,8 +60,7 @@ base::Array<std::uint32_t> SparseSort<D, T>::order_of(const Source& source) cons
             if ((varying >> digit & mask) == 0) continue;
             std::uint32_t at[mask + 1] = {};
             for (std::size_t i = 0; i < n; ++i) ++at[key[i] >> digit & mask];
-            std::uint32_t sum = 0;
-            for (std::uint32_t& a : at) sum += std::exchange(a, sum);
+            cells::places_from_counts(at, 0);
             for (std::size_t i = 0; i < n; ++i) other[at[key[order[i]] >> digit & mask]++] = order[i];
             order.swap(other);
         }
@@ -77,7 +76,7 @@ void SparseSort<D, T>::size_tables() {
         SparseRow& row = to_.rows[r];
         const std::uint32_t end = end_of(r);
         QUADRAT_ASSERT(row.begin < end);
-        const std::int64_t span = to_.geometry.sorted_cell(to_.c[0][end - 1], 0) - row.first_bin;
+        const std::int64_t span = to_.geometry.sparse_cell(to_.c[0][end - 1], 0) - row.first_bin;
         QUADRAT_ASSERT(span >= 0);
         while (span >> row.shift > 2 * static_cast<std::int64_t>(end - row.begin)) ++row.shift;
         row.bins = static_cast<std::uint32_t>(span >> row.shift) + 1;
@@ -95,7 +94,7 @@ void SparseSort<D, T>::fill_tables() {
         std::uint32_t bin = 0;
         for (std::uint32_t i = row.begin; i < end; ++i) {
             const auto b =
-                static_cast<std::uint32_t>((to_.geometry.sorted_cell(to_.c[0][i], 0) - row.first_bin) >> row.shift);
+                static_cast<std::uint32_t>((to_.geometry.sparse_cell(to_.c[0][i], 0) - row.first_bin) >> row.shift);
             QUADRAT_ASSERT(b < row.bins);
             while (bin <= b) to_.start[row.table + bin++] = i;
         }

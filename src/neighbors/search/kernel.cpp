@@ -19,38 +19,8 @@ using Tag = hn::ScalableTag<T>;
 template <class T>
 using LabelTag = hn::RebindToUnsigned<Tag<T>>;
 
-/// Packs the lanes whose mask is set to the front, of one vector after the other. With AVX2 g++ copies the table of
-/// Highway 1.0's Compress to the stack for every call, which makes it ten times slower; this one has its table in
-/// memory.
 template <class T>
-class Packer {
-  public:
-#if HWY_TARGET == HWY_AVX2
-    HWY_INLINE explicit Packer(hn::Mask<Tag<T>> mask) {
-        const hn::Rebind<std::uint8_t, decltype(d32)> d8;
-        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(
-            &base::packing[sizeof(T) == 4 ? 0 : 1][hn::detail::BitsFromMask(mask)]);
-        from_ = hn::PromoteTo(d32, hn::LoadU(d8, bytes));
-    }
-    template <class DV>
-    HWY_INLINE hn::Vec<DV> operator()(DV d, hn::Vec<DV> v) const {
-        return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(d32, v), hn::IndicesFromVec(d32, from_)));
-    }
-
-  private:
-    static constexpr hn::ScalableTag<std::uint32_t> d32{};
-    hn::Vec<hn::ScalableTag<std::uint32_t>> from_;
-#else
-    HWY_INLINE explicit Packer(hn::Mask<Tag<T>> mask) : mask_(mask) {}
-    template <class DV>
-    HWY_INLINE hn::Vec<DV> operator()(DV d, hn::Vec<DV> v) const {
-        return hn::Compress(v, hn::RebindMask(d, mask_));
-    }
-
-  private:
-    hn::Mask<Tag<T>> mask_;
-#endif
-};
+using Packer = base::HWY_NAMESPACE::Packer<Tag<T>>;
 
 /// Labels of positions j.. as wide as T.
 template <class T>

@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cells/clamped_axis-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::neighbors::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -50,14 +52,7 @@ void find_ranges(const Batch<T>& batch, const Geometry<D, T>& geometry, const Ro
     using V = hn::Vec<decltype(d)>;
     const std::size_t lanes = std::min<std::size_t>(hn::Lanes(d), Batch<T>::most);
     const V zero = hn::Zero(d), slack = hn::Set(d, geometry.slack);
-    const auto bin = [&](V v) HWY_ATTR {
-        const V q = hn::Mul(hn::Sub(v, hn::Set(d, geometry.lo[0])), hn::Set(d, geometry.inverse[0]));
-        const V clamped = hn::Min(hn::Max(q, zero), hn::Set(d, geometry.last[0]));
-        if constexpr (sizeof(T) == 4)
-            return hn::ConvertTo(di, clamped);
-        else
-            return hn::DemoteTo(di, clamped);
-    };
+    const auto bin = [&](V v) HWY_ATTR { return cells::HWY_NAMESPACE::cells_on(d, geometry.axes[0], v); };
     for (std::size_t r = 0; r < count; ++r) {
         const RowOfCells<T>& row = rows[r];
         const auto table = hn::Set(di, static_cast<std::int32_t>(row.table));

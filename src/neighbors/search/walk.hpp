@@ -116,7 +116,7 @@ class Walk {
     /// Plans and visits the groups of a batch of homes from h on, all of one row; returns where it ends.
     template <bool kHalf, class Visit>
     std::uint32_t run_batch(std::uint32_t h, std::uint32_t end, std::uint32_t home_row, Visit&& visit) {
-        const auto bins = static_cast<std::uint32_t>(geometry_.cells[0]);
+        const auto bins = static_cast<std::uint32_t>(geometry_.count[0]);
         const std::uint32_t* const home_start = homes_.starts() + std::size_t{home_row} * bins;
         T farthest = 0;
         unsigned count = 0;
@@ -232,7 +232,7 @@ class Walk {
 
     [[nodiscard]] std::int64_t cell(T v, int axis) const {
         if constexpr (kDense) return geometry_.dense_cell(v, axis);
-        return geometry_.sorted_cell(v, axis);
+        return geometry_.sparse_cell(v, axis);
     }
 
     template <bool kHalf>
@@ -288,11 +288,11 @@ class Walk {
         std::copy(high, high + 2, high_);
         rows_.clear();
         if constexpr (kDense) {
-            const std::int64_t per_slab = geometry_.cells[1];
+            const std::int64_t per_slab = geometry_.count[1];
             for (std::int64_t slab = low[1]; slab <= high[1]; ++slab)
                 for (std::int64_t row = low[0]; row <= high[0]; ++row) {
                     const std::int64_t number = slab * per_slab + row;
-                    add_row(slab, row, number, static_cast<std::size_t>(number * geometry_.cells[0]), 0, 0, 0);
+                    add_row(slab, row, number, static_cast<std::size_t>(number * geometry_.count[0]), 0, 0, 0);
                 }
         } else {
             const std::span<const SparseRow> all = points_.sparse_rows();
@@ -322,7 +322,7 @@ class Walk {
         if constexpr (D == 3) r.lo[1] = geometry_.lower(slab, 2), r.hi[1] = geometry_.upper(slab, 2);
         r.number = static_cast<std::uint32_t>(number);
         r.table = table, r.first_bin = first_bin, r.bins = bins, r.shift = shift;
-        if (kDense) r.end = points_.starts()[table + static_cast<std::size_t>(geometry_.cells[0])];
+        if (kDense) r.end = points_.starts()[table + static_cast<std::size_t>(geometry_.count[0])];
         rows_.push_back(r);
     }
 
