@@ -1,6 +1,6 @@
-// The bytes of .qvox (docs/reference/qvox.md): a header of 512 bytes, a table of sections of 80 bytes each, then the sections,
-// each at a multiple of 64 so that a mapped file can be used in place. Every field is listed once, in transfer(), for
-// reading and writing alike.
+// The bytes of .qvox (docs/reference/qvox.md): a header of 512 bytes, a table of sections of 80 bytes each, then the
+// sections, each at a multiple of 64 so that a mapped file can be used in place. Every field is listed once, in
+// transfer(), for reading and writing alike.
 //
 // The room of files: other rooms use <quadrat/voxels/qvox.hpp> and nothing of this folder.
 #pragma once
