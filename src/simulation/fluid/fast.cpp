@@ -82,7 +82,7 @@ void fast_forces(State& s, bool pressure, std::vector<std::vector<Wrench>>& reac
     const PhaseData& f = s.phases[0];
     const float half = 0.5f * p.support;
     p.records = s.records.data();
-    p.out = s.p.a.data()->v;
+    p.out = reinterpret_cast<float*>(s.p.a.data());  // null when there are no particles
     p.soft = 0.01f * half * half;
     p.viscous = static_cast<float>(2 * (s.dimension + 2)) * f.viscosity;
     p.damping = f.artificial * f.sound_speed * half * f.rest_density;
