@@ -1,6 +1,6 @@
 # How a module becomes a target. Each module of the library is one object library that links only what is below it; `quadrat`
-# is made of their objects. io, render and scene_io are static libraries beside it, for the command line and tests; they are not
-# installed.
+# is made of their objects. io, render, scene_io and workloads are static libraries beside it, for the command line, tests and
+# benchmarks; they are not installed.
 option(QUADRAT_WITH_CCACHE "Compile through ccache where it is installed" ${PROJECT_IS_TOP_LEVEL})
 if(QUADRAT_WITH_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(QUADRAT_CCACHE ccache)
@@ -18,8 +18,7 @@ endif()
 if(QUADRAT_WITH_ZSTD)
   find_library(QUADRAT_ZSTD_LIBRARY zstd REQUIRED)
 endif()
-if(QUADRAT_BUILD_APPS OR QUADRAT_BUILD_TESTS OR QUADRAT_BUILD_FUZZERS)
-  find_package(fmt REQUIRED CONFIG)
+if(QUADRAT_BUILD_SIDE_MODULES)
   find_package(nlohmann_json REQUIRED CONFIG)
   find_package(PNG REQUIRED)
   find_package(embree 3 REQUIRED)

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "common.hpp"
 
 namespace quadrat::mpi_cli {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "common.hpp"
-#include "io/npy.hpp"
+#include "io/table/npy.hpp"
 #include "shared_file.hpp"
 #include "slice.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/npy.hpp"
+#include "io/table/npy.hpp"
 
 namespace quadrat::mpi_cli {
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cells/validate.hpp"
-#include "io/npy.hpp"
+#include "io/table/npy.hpp"
 
 namespace quadrat::mpi_cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "io/table.hpp"
+#include "io/table/table.hpp"
 
 namespace quadrat::mpi_cli {
 

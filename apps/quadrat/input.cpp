@@ -1,7 +1,7 @@
 #include "input.hpp"
 
 #include "cells/validate.hpp"
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 
 namespace quadrat::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/kinds.hpp"
-#include "io/table.hpp"
+#include "io/table/table.hpp"
 
 namespace quadrat::cli {
 

@@ -2,7 +2,7 @@
 // 32-bit payload (VQSort's form with a payload, K64V64, carries 64 bits and is not stable). Every timed run sorts a
 // fresh copy; the copy is not timed. docs/decisions/0010-sort.md discusses the figures.
 #include "base/radix_sort.hpp"
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 
 #include <hwy/contrib/sort/vqsort.h>
 

@@ -2,7 +2,8 @@
 // HashGridHierarchy and KeptPairs; smallest and median of the steps, their mean, and peak memory above the input.
 // Without arguments it runs a few small cases. SCENE "once": N unit cubes, inserted once, pairs counted and not stored;
 // for numbers that leave no room for a moving world.
-#include "base/scenes.hpp"
+#include "base/random.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -42,8 +43,8 @@ struct Series {
 };
 
 template <class Structure>
-void measure(const char* name, base::BoxScene scene, std::size_t n, unsigned threads, int steps) {
-    base::MovingBoxes<3, float> world(scene, n);
+void measure(const char* name, workloads::BoxScene scene, std::size_t n, unsigned threads, int steps) {
+    workloads::MovingBoxes<3, float> world(scene, n);
     const double before = peak_bytes();
     const auto executor = make_executor(threads);
     Structure structure({.executor = executor.get()});
@@ -110,7 +111,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> words(argv + 1, argv + argc);
     if (words.empty()) words = {"B1", "10000", "1", "50", "B1", "100000", "1", "20", "B5", "100000", "1", "20"};
     for (std::size_t i = 0; i + 3 < words.size(); i += 4) {
-        const auto scene = base::box_scene(words[i]);
+        const auto scene = workloads::box_scene(words[i]);
         if (!scene && words[i] != "once") {
             std::fprintf(stderr, "usage: %s [B1..B6 N THREADS STEPS]...\n", argv[0]);
             return 2;
@@ -124,6 +125,6 @@ int main(int argc, char** argv) {
             continue;
         }
         measure<HashGridHierarchy<3, float>>("HashGridHierarchy", *scene, n, threads, steps);
-        if (*scene == base::BoxScene::calm) measure<KeptPairs<3, float>>("KeptPairs", *scene, n, threads, steps);
+        if (*scene == workloads::BoxScene::calm) measure<KeptPairs<3, float>>("KeptPairs", *scene, n, threads, steps);
     }
 }

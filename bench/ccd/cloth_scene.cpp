@@ -4,7 +4,7 @@
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 #include <quadrat/simulation/cloth.hpp>
 
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 #include "io/png.hpp"
 #include "render/picture.hpp"
 

@@ -6,8 +6,8 @@
 #include <quadrat/executor.hpp>
 
 #include "base/parallel.hpp"
-#include "ccd/candidates.hpp"
-#include "io/mesh.hpp"
+#include "ccd/pipeline/candidates.hpp"
+#include "io/by_ending.hpp"
 
 #include <algorithm>
 #include <atomic>

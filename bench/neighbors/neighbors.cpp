@@ -3,7 +3,7 @@
 //   quadrat_bench_neighbors [points = 1000000] [threads = 1] [runs = 5]
 #include <quadrat/neighbors.hpp>
 
-#include "base/scenes.hpp"
+#include "workloads/scenes.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -45,17 +45,17 @@ int main(int argc, char** argv) {
                 "counts", "input", "entries");
     struct Case {
         const char* name;
-        base::PointScene scene;
-        base::PointOrder order;
+        workloads::PointScene scene;
+        workloads::PointOrder order;
     };
-    for (const Case& c : {Case{"W1 shuffled", base::PointScene::lattice, base::PointOrder::shuffled},
-                          Case{"W1 Z-order", base::PointScene::lattice, base::PointOrder::z_order},
-                          Case{"W2", base::PointScene::uniform, base::PointOrder::shuffled},
-                          Case{"W3", base::PointScene::sparse, base::PointOrder::shuffled},
-                          Case{"shell", base::PointScene::shell, base::PointOrder::shuffled},
-                          Case{"clustered", base::PointScene::clustered, base::PointOrder::shuffled}}) {
-        if (n > 2000000 && c.scene == base::PointScene::clustered) continue;
-        const base::MovingPoints<3, float> scene(c.scene, n, c.order);
+    for (const Case& c : {Case{"W1 shuffled", workloads::PointScene::lattice, workloads::PointOrder::shuffled},
+                          Case{"W1 Z-order", workloads::PointScene::lattice, workloads::PointOrder::z_order},
+                          Case{"W2", workloads::PointScene::uniform, workloads::PointOrder::shuffled},
+                          Case{"W3", workloads::PointScene::sparse, workloads::PointOrder::shuffled},
+                          Case{"shell", workloads::PointScene::shell, workloads::PointOrder::shuffled},
+                          Case{"clustered", workloads::PointScene::clustered, workloads::PointOrder::shuffled}}) {
+        if (n > 2000000 && c.scene == workloads::PointScene::clustered) continue;
+        const workloads::MovingPoints<3, float> scene(c.scene, n, c.order);
         Index index({.radius = scene.radius(), .executor = executor.get()});
         NeighborList list;
         const double start = now();
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
                     build + full, build + half, build + count, build + input, static_cast<unsigned long long>(entries));
     }
     if (n > 2000000) return 0;
-    base::MovingPoints<3, float> moving(base::PointScene::moving, n);
+    workloads::MovingPoints<3, float> moving(workloads::PointScene::moving, n);
     Index kept({.radius = moving.radius(), .executor = executor.get()});
     NeighborList list;
     kept.build(moving.points());

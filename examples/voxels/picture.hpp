@@ -4,7 +4,7 @@
 
 #include <quadrat/geometry.hpp>
 
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 #include "io/png.hpp"
 
 #include <algorithm>

@@ -9,11 +9,11 @@
 #include <span>
 
 #include "fuzz/bodies/require.hpp"
-#include "io/csv.hpp"
-#include "io/mesh.hpp"
-#include "io/npy.hpp"
+#include "io/mesh/mesh.hpp"
 #include "io/png.hpp"
-#include "io/xyz.hpp"
+#include "io/table/csv.hpp"
+#include "io/table/npy.hpp"
+#include "io/table/xyz.hpp"
 
 namespace quadrat::fuzz {
 

@@ -3,11 +3,11 @@
 #include <quadrat/ccd/proximity.hpp>
 #include <quadrat/error.hpp>
 
-#include "ccd/exact.hpp"
-#include "ccd/filter.hpp"
+#include "ccd/exact/exact.hpp"
+#include "ccd/filter/filter.hpp"
+#include "ccd/filter/separation.hpp"
+#include "ccd/filter/separation_kernel.hpp"
 #include "ccd/impact_batch.hpp"
-#include "ccd/separation.hpp"
-#include "ccd/separation_kernel.hpp"
 #include "ccd/vector.hpp"
 
 #include <string>

@@ -3,7 +3,7 @@
 // list of 15 tests.
 #include <quadrat/ccd/proximity.hpp>
 
-#include "ccd/exact.hpp"
+#include "ccd/exact/exact.hpp"
 #include "ccd/vector.hpp"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "distributed/cuts.hpp"
 
 namespace quadrat::distributed {

@@ -1,8 +1,8 @@
 #include <quadrat/neighbors/extended_spatial_hash.hpp>
 
 #include "base/assert.hpp"
+#include "cells/hashes/point_table.hpp"
 #include "cells/ordered_rows.hpp"
-#include "cells/point_table.hpp"
 #include "cells/predicate.hpp"
 #include "cells/validate.hpp"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/assert.hpp"
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "scene_io/meshes.hpp"
 #include "scene_io/reader.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "io/mesh.hpp"
-#include "io/table.hpp"
+#include "io/by_ending.hpp"
+#include "io/table/table.hpp"
 
 namespace quadrat::scene_io {
 

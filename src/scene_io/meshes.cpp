@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "base/assert.hpp"
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 #include "scene_io/read_fields.hpp"
 
 namespace quadrat::scene_io {

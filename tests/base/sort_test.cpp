@@ -1,6 +1,6 @@
 #include "base/radix_sort.hpp"
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The paper's own hash grids: how they grow, shrink, and choose a grid for a box.
 #include "broad_phase/loose/dynamic_grids.hpp"
 
-#include "base/scenes.hpp"
+#include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(DynamicGrids, AnObjectMovesOnlyWhenItsCellChanges) {
 }
 
 TEST(DynamicGrids, KeepTheirCellsWhenCleared) {
-    const base::MovingBoxes<3, float> world(base::BoxScene::sizes, 3000);
+    const workloads::MovingBoxes<3, float> world(workloads::BoxScene::sizes, 3000);
     DynamicGrids<3, float> grids{HashGridOptions{}};
     grids.reserve_slots(3000);
     const auto fill = [&] {

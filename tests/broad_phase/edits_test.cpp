@@ -2,7 +2,7 @@
 // and short sequences that RapidCheck can shrink. The body is the fuzzer's.
 #include "fuzz/bodies/edits.hpp"
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "support/properties.hpp"
 #include "support/scale.hpp"
 

@@ -2,11 +2,12 @@
 // leave open the boxes decide. Scenes are those in which they decide least: faces that touch exactly or miss by one
 // rounding, rows that are longer than differences reach, boxes beyond the border of the grid.
 #include "broad_phase/sorted/fine_grid.hpp"
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "base/simd.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
 #include "support/scale.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -142,7 +143,7 @@ TYPED_TEST(FineCoordinates, RowsMayBeLongAndEmpty) {
 TYPED_TEST(FineCoordinates, BoxesBeyondTheBorderAreComparedExactly) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> world(base::BoxScene::equal, test::scaled(20'000, 3000));
+    workloads::MovingBoxes<D, T> world(workloads::BoxScene::equal, test::scaled(20'000, 3000));
     std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
     base::SplitMix random(13);
     for (std::size_t i = 1; i < boxes.size(); i += 64)

@@ -1,8 +1,8 @@
 // The bytes that find_pairs writes, in their order: the same for any number of threads, for scalar and vector code, and
 // for every compiler, since the constants below are.
-#include "base/scenes.hpp"
 #include "base/simd.hpp"
 #include "support/scale.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -26,7 +26,7 @@ std::uint64_t fnv(std::uint64_t hash, std::span<const Pair> pairs) {
 template <class Structure, int D, class T>
 std::uint64_t bytes_of(Executor* executor, std::uint64_t hash) {
     for (const char* name : {"B1", "B2", "B3", "B4", "B5", "B6"}) {
-        base::MovingBoxes<D, T> world(*base::box_scene(name), name[1] == '2' ? 18'000 : 2500);
+        workloads::MovingBoxes<D, T> world(*workloads::box_scene(name), name[1] == '2' ? 18'000 : 2500);
         typename Structure::Options options;
         options.executor = executor;
         Structure structure(options);

@@ -1,10 +1,10 @@
-#include "base/scenes.hpp"
 #include "base/simd.hpp"
 #include "broad_phase/query_tests.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
 #include "support/scale.hpp"
 #include "support/thrown.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 #include <quadrat/cells/brute_force.hpp>
@@ -52,7 +52,7 @@ const HashGridOptions no_all_pairs{.all_pairs_below = 0};
 TYPED_TEST(HashGrid, FindsThePairsOfHostileBoxes) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    for (const auto& scene : base::hostile_boxes<D, T>()) {
+    for (const auto& scene : workloads::hostile_boxes<D, T>()) {
         SCOPED_TRACE(scene.name);
         const std::span<const Box<D, T>> boxes(scene.boxes);
         const auto expected = brute<D, T>(boxes);
@@ -70,10 +70,10 @@ TYPED_TEST(HashGrid, FindsThePairsOfHostileBoxes) {
 TYPED_TEST(HashGrid, FindsThePairsOfMovingScenes) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    using base::BoxScene;
+    using workloads::BoxScene;
     for (const BoxScene scene :
          {BoxScene::equal, BoxScene::sizes, BoxScene::sticks, BoxScene::mix, BoxScene::clustered}) {
-        base::MovingBoxes<D, T> world(scene, test::scaled(3000, 1000, 500));
+        workloads::MovingBoxes<D, T> world(scene, test::scaled(3000, 1000, 500));
         HashGridHierarchy<D, T> grid;
         grid.insert(world.boxes());
         std::vector<Pair> pairs;
@@ -175,7 +175,7 @@ TYPED_TEST(HashGrid, StaysRightThroughRandomEdits) {
 TYPED_TEST(HashGrid, QueriesAgreeWithTheirPredicates) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> world(base::BoxScene::mix, 1500);
+    workloads::MovingBoxes<D, T> world(workloads::BoxScene::mix, 1500);
     std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
     Box<D, T> slab = boxes[3];
     slab.lo[1] = -std::numeric_limits<T>::infinity();
@@ -238,7 +238,7 @@ TYPED_TEST(HashGrid, QueriesAgreeWithTheirPredicates) {
 TYPED_TEST(HashGrid, FindsPairsOfTwoSets) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> large(base::BoxScene::mix, 1200, 1), small(base::BoxScene::mix, 900, 2);
+    workloads::MovingBoxes<D, T> large(workloads::BoxScene::mix, 1200, 1), small(workloads::BoxScene::mix, 900, 2);
     std::vector<Box<D, T>> a(large.boxes().begin(), large.boxes().end()), b(small.boxes().begin(), small.boxes().end());
     a[5].hi[0] = std::numeric_limits<T>::infinity();
     b[6].lo[0] = -std::numeric_limits<T>::infinity();
@@ -256,7 +256,7 @@ TYPED_TEST(HashGrid, FindsPairsOfTwoSets) {
 TYPED_TEST(HashGrid, GivesTheSameBytesForAnyThreadCountAndTarget) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> world(base::BoxScene::mix, test::scaled(40'000, 20'000, 18'000));
+    workloads::MovingBoxes<D, T> world(workloads::BoxScene::mix, test::scaled(40'000, 20'000, 18'000));
     const auto expected = by_grid<D, T>(world.boxes());
     for (const unsigned threads : {1u, 2u, 7u}) {
         const auto executor = make_executor(threads);
@@ -268,10 +268,10 @@ TYPED_TEST(HashGrid, GivesTheSameBytesForAnyThreadCountAndTarget) {
 TYPED_TEST(HashGrid, BatchesOfQueriesAreTheQueries) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> world(base::BoxScene::mix, 2000);
+    workloads::MovingBoxes<D, T> world(workloads::BoxScene::mix, 2000);
     HashGridHierarchy<D, T> grid;
     grid.insert(world.boxes());
-    const auto segments = base::short_segments<D, T>(500, world.side(), 200);
+    const auto segments = workloads::short_segments<D, T>(500, world.side(), 200);
     std::vector<Box<D, T>> queries;
     for (const auto& s : segments) {
         Box<D, T>& box = queries.emplace_back();
@@ -312,7 +312,7 @@ TYPED_TEST(HashGrid, BatchesOfQueriesAreTheQueries) {
 }
 
 TEST(HashGridFilters, GroupsMeetOnlyTheirMasks) {
-    base::MovingBoxes<3, float> world(base::BoxScene::sizes, 2000);
+    workloads::MovingBoxes<3, float> world(workloads::BoxScene::sizes, 2000);
     HashGridHierarchy<3, float> grid;
     grid.insert(world.boxes());
     const auto filter = [](std::uint32_t i) { return Filter{1u << (i % 3), i % 3 == 0 ? 0b010u : 0b111u}; };
@@ -351,7 +351,7 @@ TEST(HashGridSpheres, PairsAreThoseOfTheSpheres) {
 }
 
 TEST(HashGridErrors, BadBoxesAreNamedAndChangeNothing) {
-    base::MovingBoxes<3, float> world(base::BoxScene::equal, 500);
+    workloads::MovingBoxes<3, float> world(workloads::BoxScene::equal, 500);
     HashGridHierarchy<3, float> grid;
     grid.insert(world.boxes());
     std::vector<Pair> before, after;

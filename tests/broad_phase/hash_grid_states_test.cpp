@@ -1,11 +1,12 @@
 // Where the ways into a HashGridHierarchy meet: single edits and bulk calls, filters, spheres, half-spaces, updates by
 // every strategy, ranges, and what is given back when objects go.
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "cells/segment_test.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/thrown.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -58,7 +59,7 @@ TEST(HashGridFilters, GrowWithBulkInserts) {
 }
 
 TEST(HashGridFilters, HoldAtOnceWhereverTheObjectIs) {
-    base::MovingBoxes<2, float> world(base::BoxScene::sizes, 1500);
+    workloads::MovingBoxes<2, float> world(workloads::BoxScene::sizes, 1500);
     base::SplitMix random(3);
     for (const bool filtered_before : {false, true}) {
         HashGridHierarchy<2, float> grid;
@@ -231,7 +232,7 @@ TEST(HashGridSegments, ReachBothEndsAndNoFurther) {
 TYPED_TEST(HashGridStates, SegmentsAgreeWithTheOtherStructures) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingBoxes<D, T> world(base::BoxScene::mix, 700);
+    workloads::MovingBoxes<D, T> world(workloads::BoxScene::mix, 700);
     std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
     HashGridHierarchy<D, T> grid({.all_pairs_below = 0});
     grid.insert(view(boxes));
@@ -439,7 +440,7 @@ TEST(HashGridMemory, IsWhatWasAllocated) {
         const struct mallinfo2 info = mallinfo2();
         return info.uordblks + info.hblkhd;
     };
-    const base::MovingBoxes<3, float> world(base::BoxScene::mix, 50'000);
+    const workloads::MovingBoxes<3, float> world(workloads::BoxScene::mix, 50'000);
     const auto boxes = world.boxes();
     const std::size_t before = allocated();
     HashGridHierarchy<3, float> grid;

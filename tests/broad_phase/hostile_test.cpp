@@ -1,9 +1,10 @@
 // Hostile input for every broad phase alike: the right pairs, memory in proportion to the number of boxes, and errors
 // that name what is wrong and change nothing.
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 #include <quadrat/error.hpp>
@@ -49,8 +50,8 @@ static_assert(EditableBroadPhase<HierarchicalHash<3, float>, 3, float>);
 static_assert(EditableBroadPhase<MultilevelHash<3, double>, 3, double>);
 
 template <int D, class T>
-std::vector<base::NamedBoxes<D, T>> scenes() {
-    auto all = base::hostile_boxes<D, T>();
+std::vector<workloads::NamedBoxes<D, T>> scenes() {
+    auto all = workloads::hostile_boxes<D, T>();
     base::SplitMix random(41);
     std::vector<Box<D, T>> decades(600), largest(120);
     for (auto& b : decades) {
@@ -202,7 +203,7 @@ TYPED_TEST(UnevenWorlds, AreSearchedLikeEvenOnes) {
 TYPED_TEST(Hostile, BadBoxesAreNamedAndChangeNothing) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    const base::MovingBoxes<D, T> world(base::BoxScene::sizes, 300);
+    const workloads::MovingBoxes<D, T> world(workloads::BoxScene::sizes, 300);
     typename TypeParam::Structure structure;
     structure.insert(world.boxes());
     std::vector<Pair> before, after;

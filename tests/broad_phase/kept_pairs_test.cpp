@@ -1,6 +1,7 @@
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "support/compare.hpp"
 #include "support/scale.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase/kept_pairs.hpp>
 #include <quadrat/broad_phase/pair_tracker.hpp>
@@ -19,7 +20,7 @@ using namespace quadrat;
 using test::same_self_pairs;
 
 TEST(KeptPairs, AreThePairsOfEveryStep) {
-    base::MovingBoxes<3, float> world(base::BoxScene::calm, 2000);
+    workloads::MovingBoxes<3, float> world(workloads::BoxScene::calm, 2000);
     KeptPairs<3, float> kept;
     kept.insert(world.boxes());
     BruteForce<3, float> oracle;
@@ -37,7 +38,7 @@ TEST(KeptPairs, AreThePairsOfEveryStep) {
 
 TEST(KeptPairs, BoxesThatJumpAreReplacedOneByOneAndManyAllAtOnce) {
     base::SplitMix random(5);
-    base::MovingBoxes<2, double> world(base::BoxScene::sizes, 1000);
+    workloads::MovingBoxes<2, double> world(workloads::BoxScene::sizes, 1000);
     std::vector<Box2d> boxes(world.boxes().begin(), world.boxes().end());
     KeptPairs<2, double> kept;
     kept.insert(boxes);
@@ -171,7 +172,7 @@ TEST(KeptPairs, PairsOfSingleLeaversCountForTheLimit) {
 }
 
 TEST(PairTracker, TellsWhatBeganWentOnAndEnded) {
-    base::MovingBoxes<2, float> world(base::BoxScene::sizes, 800);
+    workloads::MovingBoxes<2, float> world(workloads::BoxScene::sizes, 800);
     HashGridHierarchy<2, float> grid;
     grid.insert(world.boxes());
     PairTracker tracker;

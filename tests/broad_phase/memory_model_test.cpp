@@ -2,7 +2,7 @@
 #include "broad_phase/loose/memory_model.hpp"
 #include "broad_phase/loose/dynamic_grids.hpp"
 
-#include "base/scenes.hpp"
+#include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(HashGridMemoryModel, OuterCellsAreThoseOnTheBorder) {
 
 // The example of 3.1 with real objects: 100,000 in 128^3 cells.
 TEST(HashGridMemoryModel, TheseGridsTakeLess) {
-    const base::MovingBoxes<3, float> world(base::BoxScene::equal, 100'000);
+    const workloads::MovingBoxes<3, float> world(workloads::BoxScene::equal, 100'000);
     DynamicGrids<3, float> grids{HashGridOptions{}};
     grids.reserve_slots(100'000);
     for (std::uint32_t i = 0; i < 100'000; ++i) grids.insert(i, world.boxes()[i]);

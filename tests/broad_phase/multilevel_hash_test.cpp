@@ -1,9 +1,10 @@
 #include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/error.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "cells/segment_test.hpp"
 #include "support/oracle.hpp"
+#include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ void check_hostile_boxes() {
     for (const auto& options : {MultilevelHashOptions{}, MultilevelHashOptions{.table_per_class = false},
                                 MultilevelHashOptions{.smallest = 0.5, .levels = 3}}) {
         MultilevelHash<D, T> hash(options);
-        for (const auto& scene : base::hostile_boxes<D, T>()) {
+        for (const auto& scene : workloads::hostile_boxes<D, T>()) {
             const std::span<const Box<D, T>> boxes(scene.boxes);
             hash.build(boxes);
             std::vector<Pair> pairs, streamed;
@@ -58,7 +59,7 @@ TEST(MultilevelHash, HostileBoxes3d) {
 
 TEST(MultilevelHash, SharedScenesOnAnyNumberOfThreads) {
     for (const char* name : {"B1", "B2", "B3", "B4", "B6"}) {
-        const base::MovingBoxes<3, float> world(*base::box_scene(name), 2000);
+        const workloads::MovingBoxes<3, float> world(*workloads::box_scene(name), 2000);
         MultilevelHash<3, float> serial;
         serial.build(world.boxes());
         std::vector<Pair> pairs, threaded;

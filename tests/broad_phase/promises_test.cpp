@@ -1,11 +1,11 @@
 // Promises of a HashGridHierarchy beside its pairs: ids, limits, stopping, chunks, memory of single edits, queries at
 // exactly their radius, and const calls side by side.
-#include "base/scenes.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/scale.hpp"
 #include "support/thrown.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -93,7 +93,7 @@ TEST(HashGridLimits, HoldForPredicatesAndTwoSets) {
 }
 
 TEST(HashGridStop, LeavesNothing) {
-    base::MovingBoxes<3, float> world(base::BoxScene::equal, test::scaled(40'000, 20'000));
+    workloads::MovingBoxes<3, float> world(workloads::BoxScene::equal, test::scaled(40'000, 20'000));
     for (const unsigned threads : {1u, 2u, 7u}) {
         StopSource stop;
         ThreadExecutor executor(threads);
@@ -113,7 +113,7 @@ TEST(HashGridStop, LeavesNothing) {
 }
 
 TEST(HashGridChunks, AreThePairs) {
-    base::MovingBoxes<3, float> world(base::BoxScene::sizes, test::scaled(30'000, 8000));
+    workloads::MovingBoxes<3, float> world(workloads::BoxScene::sizes, test::scaled(30'000, 8000));
     ThreadExecutor three(3);
     HashGridHierarchy<3, float> grid({.executor = &three});
     grid.insert(world.boxes());
@@ -136,7 +136,7 @@ TYPED_TEST_SUITE(HashGridDenormals, test::Kinds);
 TYPED_TEST(HashGridDenormals, AreNotTestedAllAgainstAll) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    const base::MovingBoxes<D, T> world(base::BoxScene::equal, 4000);
+    const workloads::MovingBoxes<D, T> world(workloads::BoxScene::equal, 4000);
     for (const double edge : {0x1p13, 0x1p20, 0x1p30}) {  // of the smallest number
         std::vector<Box<D, T>> boxes(world.boxes().begin(), world.boxes().end());
         for (Box<D, T>& box : boxes)
@@ -216,7 +216,7 @@ TYPED_TEST(NearestAndSpheres, AgreeOnTheDistance) {
 
 // Everything that is const, at the same time: the arrays that queries need are made by whoever comes first.
 TEST(HashGridConcurrency, ConstCallsSideBySide) {
-    base::MovingBoxes<3, float> world(base::BoxScene::sizes, 4000);
+    workloads::MovingBoxes<3, float> world(workloads::BoxScene::sizes, 4000);
     HashGridHierarchy<3, float> grid, other;
     other.insert(world.boxes());
     for (int round = 0; round < 6; ++round) {

@@ -1,5 +1,5 @@
 // The integers of the exact stage, against boost's.
-#include "ccd/bigint.hpp"
+#include "ccd/exact/bigint.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
 

@@ -1,5 +1,5 @@
 // The jobs of the mesh broad phase together give the pairs of a HashGridHierarchy.
-#include "ccd/box_grids.hpp"
+#include "ccd/pipeline/box_grids.hpp"
 #include "support/scale.hpp"
 
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>

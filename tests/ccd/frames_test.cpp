@@ -2,7 +2,7 @@
 // scalable collision detection. Features are numbered vertices, then edges by (larger, smaller vertex), then faces.
 #include <quadrat/ccd.hpp>
 
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // themselves under symmetries that must not change the answer.
 #include <quadrat/ccd.hpp>
 
-#include "ccd/exact.hpp"
+#include "ccd/exact/exact.hpp"
 #include "ccd/oracle.hpp"
 #include "support/properties.hpp"
 

@@ -3,10 +3,10 @@
 #include <quadrat/ccd.hpp>
 #include <quadrat/error.hpp>
 
-#include "ccd/exact.hpp"
-#include "ccd/filter.hpp"
+#include "ccd/exact/exact.hpp"
+#include "ccd/filter/filter.hpp"
 #include "ccd/oracle.hpp"
-#include "ccd/query_file.hpp"
+#include "io/query_file.hpp"
 #include "support/scale.hpp"
 
 #include <gtest/gtest.h>
@@ -270,7 +270,7 @@ TEST(Impact, PublicQueries) {
         if (file.path().extension() != ".csv") continue;
         const ImpactKind kind = file.path().string().find("edge-edge") != std::string::npos ? ImpactKind::edge_edge
                                                                                             : ImpactKind::vertex_face;
-        for (const ccd::FileQuery& q : ccd::read_query_file(file.path().string())) {
+        for (const io::FileQuery& q : io::read_query_file(file.path().string())) {
             const double t = impact_time(kind, q.start, q.end);
             ASSERT_EQ(t <= 1, q.truth) << file.path() << " line " << q.line;
             const double exact = ccd::exact_impact_time(kind, q.start, q.end, 1e-9);

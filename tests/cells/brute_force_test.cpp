@@ -1,12 +1,12 @@
 #include <quadrat/cells/brute_force.hpp>
 #include <quadrat/error.hpp>
 
-#include "base/scenes.hpp"
 #include "base/simd.hpp"
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
 #include "support/scale.hpp"
+#include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ TYPED_TEST_SUITE(BruteForceTest, test::Kinds);
 TYPED_TEST(BruteForceTest, PairsOfHostileBoxesOnEveryTarget) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    for (const auto& scene : base::hostile_boxes<D, T>()) {
+    for (const auto& scene : workloads::hostile_boxes<D, T>()) {
         const std::span<const Box<D, T>> boxes(scene.boxes);
         const auto expected = test::oracle_pairs(boxes);
         const auto half = boxes.size() / 2;
@@ -44,7 +44,7 @@ TYPED_TEST(BruteForceTest, PairsOfHostileBoxesOnEveryTarget) {
 TYPED_TEST(BruteForceTest, NeighboursOfHostilePointsOnEveryTarget) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    for (const auto& scene : base::hostile_points<D, T>()) {
+    for (const auto& scene : workloads::hostile_points<D, T>()) {
         const std::span<const Vec<D, T>> points(scene.points);
         const auto expected = test::oracle_neighbors(points, scene.radius);
         const auto half = points.size() / 2;
@@ -62,8 +62,8 @@ TYPED_TEST(BruteForceTest, NeighboursOfHostilePointsOnEveryTarget) {
 }
 
 TEST(BruteForce, SameForAnyNumberOfThreads) {
-    const base::MovingBoxes<3, float> boxes(base::BoxScene::sizes, test::scaled(3000, 1500));
-    const base::MovingPoints<3, float> points(base::PointScene::uniform, test::scaled(3000, 1500));
+    const workloads::MovingBoxes<3, float> boxes(workloads::BoxScene::sizes, test::scaled(3000, 1500));
+    const workloads::MovingPoints<3, float> points(workloads::PointScene::uniform, test::scaled(3000, 1500));
     std::vector<Pair> expected;
     BruteForce<3, float> serial;
     serial.build(boxes.boxes());

@@ -1,8 +1,8 @@
 // What the hashed structures promise beside their pairs: a slot is looked at once in a query, tables are not swept and
 // have the size of what they hold, memory is given back, ids are not given twice, and queries are checked.
-#include "cells/classed_hash.hpp"
-#include "base/scenes.hpp"
-#include "cells/key_table.hpp"
+#include "cells/hashes/classed_hash.hpp"
+#include "base/random.hpp"
+#include "cells/hashes/key_table.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"
 #include "support/thrown.hpp"

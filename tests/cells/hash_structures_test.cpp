@@ -4,13 +4,14 @@
 #include <quadrat/cells/uniform_hash.hpp>
 #include <quadrat/error.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "cells/hash.hpp"
 #include "cells/segment_test.hpp"
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
 #include "support/scale.hpp"
+#include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +52,7 @@ TYPED_TEST(HashStructures, PairsOfHostileBoxes) {
     UniformHash<D, T> coarse({.cell_size = 2.5});
     std::vector<HierarchicalHash<D, T>> hierarchical;
     for (const auto& options : variants()) hierarchical.emplace_back(options);
-    for (const auto& scene : base::hostile_boxes<D, T>()) {
+    for (const auto& scene : workloads::hostile_boxes<D, T>()) {
         const std::span<const Box<D, T>> boxes(scene.boxes);
         const auto expected = test::oracle_pairs(boxes);
         EXPECT_TRUE(test::same_self_pairs(expected, pairs_of(uniform, boxes))) << scene.name;
@@ -71,7 +72,7 @@ TYPED_TEST(HashStructures, PairsOfTheSharedScenes) {
     UniformHash<D, T> uniform;
     HierarchicalHash<D, T> hierarchical;
     for (const char* name : {"B1", "B2", "B3", "B4", "B6"}) {
-        base::MovingBoxes<D, T> world(*base::box_scene(name), 1500);
+        workloads::MovingBoxes<D, T> world(*workloads::box_scene(name), 1500);
         for (int step = 0; step < 2; ++step, world.step()) {
             const auto expected = test::oracle_pairs(world.boxes());
             EXPECT_TRUE(test::same_self_pairs(expected, pairs_of(uniform, world.boxes()))) << name;
@@ -86,7 +87,7 @@ TYPED_TEST(HashStructures, QueriesFindWhatALoopFinds) {
     base::SplitMix random(3);
     std::vector<HierarchicalHash<D, T>> hierarchical;
     for (const auto& options : variants()) hierarchical.emplace_back(options);
-    for (const auto& scene : base::hostile_boxes<D, T>()) {
+    for (const auto& scene : workloads::hostile_boxes<D, T>()) {
         for (auto& h : hierarchical) h.build(std::span<const Box<D, T>>(scene.boxes));
         for (int i = 0; i < 40; ++i) {
             Segment<D, T> s;
@@ -127,7 +128,7 @@ TYPED_TEST(HashStructures, NeighboursOfHostilePoints) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
     UniformHash<D, T> uniform;
-    for (const auto& scene : base::hostile_points<D, T>()) {
+    for (const auto& scene : workloads::hostile_points<D, T>()) {
         const std::span<const Vec<D, T>> points(scene.points);
         const auto expected = test::oracle_neighbors(points, scene.radius);
         NeighborList list;
@@ -148,7 +149,7 @@ TYPED_TEST(HashStructures, NeighboursOfHostilePoints) {
 
 TEST(HashScenes, NeighboursOfTheSharedScenes) {
     for (const char* name : {"W1", "W2", "W3", "shell", "clustered"}) {
-        const base::MovingPoints<3, float> world(*base::point_scene(name), test::scaled(2000, 1000, 500));
+        const workloads::MovingPoints<3, float> world(*workloads::point_scene(name), test::scaled(2000, 1000, 500));
         const auto expected = test::oracle_neighbors(world.points(), world.radius());
         NeighborList list;
         UniformHash<3, float>().find_neighbors(world.points(), world.radius(), list);
@@ -159,8 +160,8 @@ TEST(HashScenes, NeighboursOfTheSharedScenes) {
 }
 
 TEST(HashScenes, SameForAnyNumberOfThreads) {
-    const base::MovingBoxes<3, float> boxes(base::BoxScene::sizes, 10000);
-    const base::MovingPoints<3, float> points(base::PointScene::sparse, 20000);
+    const workloads::MovingBoxes<3, float> boxes(workloads::BoxScene::sizes, 10000);
+    const workloads::MovingPoints<3, float> points(workloads::PointScene::sparse, 20000);
     std::vector<Pair> uniform_pairs, hierarchical_pairs, pairs;
     NeighborList uniform_list, hierarchical_list, list;
     UniformHash<3, float> uniform;

@@ -1,6 +1,6 @@
 #include "cells/quantiser.hpp"
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "cells/hash.hpp"
 #include "cells/predicate.hpp"
 #include "support/oracle.hpp"

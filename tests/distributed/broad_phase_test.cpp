@@ -23,8 +23,8 @@ std::vector<IdPair> serial_pairs(std::span<const Box<D, T>> boxes) {
 }
 
 template <int D, class T>
-std::vector<base::NamedBoxes<D, T>> scenes() {
-    auto all = base::hostile_boxes<D, T>();
+std::vector<workloads::NamedBoxes<D, T>> scenes() {
+    auto all = workloads::hostile_boxes<D, T>();
     const T inf = std::numeric_limits<T>::infinity();
     base::SplitMix random(7);
     std::vector<Box<D, T>> lattice, same(300), rods(250), every(120), few;
@@ -90,7 +90,7 @@ TYPED_TEST(DistributedPairs, HostileScenesFromAnyStart) {
 TYPED_TEST(DistributedPairs, OneCall) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    const base::MovingBoxes<D, T> scene(base::BoxScene::sizes, 1500);
+    const workloads::MovingBoxes<D, T> scene(workloads::BoxScene::sizes, 1500);
     const auto part = test::part_of<Box<D, T>>(scene.boxes(), Share::blocks);  // so that numbers are positions
     EXPECT_TRUE(test::same_on_all(serial_pairs<D, T>(scene.boxes()),
                                   find_pairs<D, T>(MPI_COMM_WORLD, std::span<const Box<D, T>>(part.items))));
@@ -100,7 +100,7 @@ TYPED_TEST(DistributedPairs, MovingBoxesWithThreads) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
     ThreadExecutor pool(2);
-    base::MovingBoxes<D, T> scene(base::BoxScene::clustered, 1200);
+    workloads::MovingBoxes<D, T> scene(workloads::BoxScene::clustered, 1200);
     DistributedBroadPhase<D, T> phase(MPI_COMM_WORLD, {.executor = &pool, .imbalance = 1.05});
     auto part = test::part_of<Box<D, T>>(scene.boxes(), Share::strided);
     phase.insert(part.items, part.ids).apply(part.items);
@@ -151,7 +151,7 @@ TYPED_TEST(DistributedPairs, Spheres) {
 TYPED_TEST(DistributedPairs, HalfSpaces) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    const base::MovingBoxes<D, T> scene(base::BoxScene::sizes, 700);
+    const workloads::MovingBoxes<D, T> scene(workloads::BoxScene::sizes, 700);
     std::vector<HalfSpace<D, T>> walls(3);
     for (int k = 0; k < D; ++k) {
         walls[0].normal[k] = T(1);
@@ -183,7 +183,7 @@ TYPED_TEST(DistributedPairs, HalfSpaces) {
 
 TEST(DistributedPairsMemory, LargeBoxesAreHeldWhereTheyReach) {
     // 20 boxes of half the domain among 4000: what a rank holds is its share and what reaches it.
-    base::MovingBoxes<3, float> scene(base::BoxScene::equal, 4000);
+    workloads::MovingBoxes<3, float> scene(workloads::BoxScene::equal, 4000);
     std::vector<Box3f> boxes(scene.boxes().begin(), scene.boxes().end());
     const float side = static_cast<float>(scene.side());
     for (std::size_t i = 0; i < 20; ++i)

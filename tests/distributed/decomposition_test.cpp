@@ -166,7 +166,7 @@ TEST(Together, OneErrorOnAllRanks) {
 }
 
 TEST(Errors, BadValuesAreNamedOnAllRanksAndChangeNothing) {
-    base::MovingBoxes<3, float> scene(base::BoxScene::equal, 600);
+    workloads::MovingBoxes<3, float> scene(workloads::BoxScene::equal, 600);
     DistributedBroadPhase<3, float> phase(MPI_COMM_WORLD);
     auto part = test::part_of<Box3f>(scene.boxes(), Share::blocks);
     phase.insert(part.items, part.ids).apply(part.items);
@@ -198,7 +198,7 @@ TEST(Errors, BadValuesAreNamedOnAllRanksAndChangeNothing) {
 }
 
 TEST(Errors, MemoryIsCheckedBeforeItIsTaken) {
-    base::MovingBoxes<3, float> scene(base::BoxScene::equal, 3000);
+    workloads::MovingBoxes<3, float> scene(workloads::BoxScene::equal, 3000);
     const auto part = test::part_of<Box3f>(scene.boxes(), Share::last_rank);
     DistributedBroadPhase<3, float> phase(MPI_COMM_WORLD, {.max_bytes = 4096});
     const auto call = [&] {

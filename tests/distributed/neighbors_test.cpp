@@ -66,7 +66,7 @@ TYPED_TEST_SUITE(DistributedRows, test::Kinds);
 TYPED_TEST(DistributedRows, HostilePoints) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    for (const auto& scene : base::hostile_points<D, T>())
+    for (const auto& scene : workloads::hostile_points<D, T>())
         for (const CutSource cuts : {CutSource::automatic, CutSource::sample}) {
             SCOPED_TRACE(scene.name);
             compare<D, T>(scene.points, scene.radius, {}, cuts);
@@ -104,7 +104,7 @@ TYPED_TEST(DistributedRows, PeriodicBoxes) {
 TYPED_TEST(DistributedRows, MovingPointsAndOneCall) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingPoints<D, T> scene(base::PointScene::moving, 800);
+    workloads::MovingPoints<D, T> scene(workloads::PointScene::moving, 800);
     DistributedNeighbors<D, T> near(MPI_COMM_WORLD, scene.radius(), {.imbalance = 1.02});
     auto part = test::part_of<Vec<D, T>>(scene.points(), Share::blocks);
     near.insert(part.items);

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 
 namespace quadrat::test {
 

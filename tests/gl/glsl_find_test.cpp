@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "gl/shader.hpp"
-#include "io/npy.hpp"
+#include "io/table/npy.hpp"
 #include "voxels/data.hpp"
 
 namespace quadrat::test {

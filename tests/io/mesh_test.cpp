@@ -1,5 +1,5 @@
 // PLY, OBJ and PNG.
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Clouds of points with values: PLY, VTP and PVD.
-#include "io/points.hpp"
+#include "io/mesh/points.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <limits>
 
-#include "io/csv.hpp"
-#include "io/mesh.hpp"
-#include "io/npy.hpp"
+#include "io/by_ending.hpp"
+#include "io/table/csv.hpp"
+#include "io/table/npy.hpp"
+#include "io/table/xyz.hpp"
 #include "io/text.hpp"
-#include "io/xyz.hpp"
 #include "tests/io/scratch.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <quadrat/error.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "neighbors/entries.hpp"
 #include "support/scale.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <quadrat/error.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "neighbors/entries.hpp"
 #include "support/compare.hpp"
 #include "support/oracle.hpp"

@@ -3,13 +3,14 @@
 
 #include <quadrat/error.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "base/simd.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
 #include "support/properties.hpp"
 #include "support/scale.hpp"
+#include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -85,10 +86,10 @@ TYPED_TEST_SUITE(CellIndexTyped, test::Kinds);
 TYPED_TEST(CellIndexTyped, FindsWhatAllPairsFindInTheSharedScenes) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    using base::PointScene;
+    using workloads::PointScene;
     for (const PointScene scene :
          {PointScene::lattice, PointScene::uniform, PointScene::sparse, PointScene::shell, PointScene::clustered}) {
-        const base::MovingPoints<D, T> moving(scene, 900);
+        const workloads::MovingPoints<D, T> moving(scene, 900);
         base::for_each_simd_target([&] { expect_exact<D, T>(moving.points(), moving.radius()); });
     }
 }
@@ -96,7 +97,7 @@ TYPED_TEST(CellIndexTyped, FindsWhatAllPairsFindInTheSharedScenes) {
 TYPED_TEST(CellIndexTyped, FindsWhatAllPairsFindInHostileInput) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    for (const auto& scene : base::hostile_points<D, T>()) {
+    for (const auto& scene : workloads::hostile_points<D, T>()) {
         SCOPED_TRACE(scene.name);
         base::for_each_simd_target([&] { expect_exact<D, T>(scene.points, scene.radius); });
     }
@@ -105,7 +106,7 @@ TYPED_TEST(CellIndexTyped, FindsWhatAllPairsFindInHostileInput) {
 TYPED_TEST(CellIndexTyped, SubdividedCellsGiveTheSameSet) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    const base::MovingPoints<D, T> moving(base::PointScene::lattice, 700);
+    const workloads::MovingPoints<D, T> moving(workloads::PointScene::lattice, 700);
     for (unsigned h : {1u, 2u, 3u, 5u}) expect_exact<D, T>(moving.points(), moving.radius(), h);
 }
 
@@ -126,7 +127,7 @@ TYPED_TEST(CellIndexTyped, AnyPointsProperty) {
 TYPED_TEST(CellIndexTyped, UpdateFollowsMovingPoints) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    base::MovingPoints<D, T> moving(base::PointScene::moving, 800);
+    workloads::MovingPoints<D, T> moving(workloads::PointScene::moving, 800);
     CellIndex<D, T> index({.radius = moving.radius()});
     index.build(moving.points());
     NeighborList list;
@@ -147,8 +148,9 @@ TYPED_TEST(CellIndexTyped, UpdateFollowsMovingPoints) {
 TYPED_TEST(CellIndexTyped, NearestAreTheNearest) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    for (const auto scene : {base::PointScene::uniform, base::PointScene::clustered, base::PointScene::shell}) {
-        const base::MovingPoints<D, T> moving(scene, test::scaled(500, 400, 150));
+    for (const auto scene :
+         {workloads::PointScene::uniform, workloads::PointScene::clustered, workloads::PointScene::shell}) {
+        const workloads::MovingPoints<D, T> moving(scene, test::scaled(500, 400, 150));
         const auto points = moving.points();
         CellIndex<D, T> index({.radius = moving.radius()});
         index.build(points);
@@ -245,7 +247,7 @@ TEST(CellIndex, NearestOfFewFarAndCoincidentPoints) {
 }
 
 TEST(CellIndex, SameBytesForAnyNumberOfThreadsAndAnyTarget) {
-    const base::MovingPoints<3, float> moving(base::PointScene::uniform, test::scaled(30000, 15000, 9000));
+    const workloads::MovingPoints<3, float> moving(workloads::PointScene::uniform, test::scaled(30000, 15000, 9000));
     const auto run = [&](Executor* executor) {
         CellIndex<3, float> index({.radius = moving.radius(), .executor = executor});
         index.build(moving.points());
@@ -264,7 +266,7 @@ TEST(CellIndex, SameBytesForAnyNumberOfThreadsAndAnyTarget) {
 
 TEST(CellIndex, SmallStepsOfManyPointsGiveTheListsOfANewIndex) {
     base::SplitMix random(5);
-    const base::MovingPoints<3, float> scene(base::PointScene::uniform, 6000);
+    const workloads::MovingPoints<3, float> scene(workloads::PointScene::uniform, 6000);
     std::vector<Vec3f> points(scene.points().begin(), scene.points().end());
     CellIndex<3, float> kept({.radius = scene.radius()});
     kept.build(points);
@@ -286,7 +288,7 @@ TEST(CellIndex, SmallStepsOfManyPointsGiveTheListsOfANewIndex) {
 }
 
 TEST(CellIndex, ListsInInputOrderAreTheSameRows) {
-    const base::MovingPoints<2, float> moving(base::PointScene::uniform, 5000);
+    const workloads::MovingPoints<2, float> moving(workloads::PointScene::uniform, 5000);
     CellIndex<2, float> index({.radius = moving.radius()});
     index.build(moving.points());
     NeighborList a, b;
@@ -311,7 +313,7 @@ TEST(CellIndex, ListsInInputOrderAreTheSameRows) {
 }
 
 TEST(CellIndex, SelfIsInItsRowWhenAskedFor) {
-    const base::MovingPoints<3, double> moving(base::PointScene::sparse, 300);
+    const workloads::MovingPoints<3, double> moving(workloads::PointScene::sparse, 300);
     CellIndex<3, double> index({.radius = moving.radius()});
     index.build(moving.points());
     for (const bool half : {false, true}) {
@@ -324,7 +326,7 @@ TEST(CellIndex, SelfIsInItsRowWhenAskedFor) {
 }
 
 TEST(CellIndex, OneNeighbourhoodAtATime) {
-    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 400);
+    const workloads::MovingPoints<3, float> moving(workloads::PointScene::uniform, 400);
     CellIndex<3, float> index({.radius = moving.radius()});
     index.build(moving.points());
     const Rows expected = test::oracle_neighbors<3, float>(moving.points(), moving.radius());
@@ -341,7 +343,7 @@ TEST(CellIndex, OneNeighbourhoodAtATime) {
 }
 
 TEST(CellIndex, ChunksHoldEveryPairOnce) {
-    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 6000);
+    const workloads::MovingPoints<3, float> moving(workloads::PointScene::uniform, 6000);
     ThreadExecutor executor(3);
     CellIndex<3, float> index({.radius = moving.radius(), .executor = &executor});
     index.build(moving.points());
@@ -359,7 +361,7 @@ TEST(CellIndex, ChunksHoldEveryPairOnce) {
 }
 
 TEST(CellIndex, ZOrderIsAPermutationThatKeepsCellsTogether) {
-    const base::MovingPoints<3, float> moving(base::PointScene::uniform, 2000);
+    const workloads::MovingPoints<3, float> moving(workloads::PointScene::uniform, 2000);
     std::vector<std::uint32_t> order = z_order<3, float>(moving.points(), moving.radius());
     double jumps = 0, plain = 0;
     for (std::size_t k = 1; k < order.size(); ++k)

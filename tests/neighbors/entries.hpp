@@ -3,7 +3,7 @@
 
 #include <quadrat/neighbors.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 
 #include <cstdint>
 #include <set>

@@ -1,8 +1,9 @@
 #include <quadrat/error.hpp>
 #include <quadrat/neighbors/extended_spatial_hash.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "support/oracle.hpp"
+#include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 template <int D, class T>
 void check_hostile_points() {
-    for (const auto& scene : base::hostile_points<D, T>()) {
+    for (const auto& scene : workloads::hostile_points<D, T>()) {
         const std::span<const Vec<D, T>> points(scene.points);
         const auto expected = test::oracle_neighbors(points, scene.radius);
         const auto half = points.size() / 2;
@@ -45,7 +46,7 @@ TEST(ExtendedSpatialHash, HostilePoints3d) {
 }
 
 TEST(ExtendedSpatialHash, RadiusPerPointByEveryRule) {
-    const base::MovingPoints<3, float> world(base::PointScene::uniform, 800);
+    const workloads::MovingPoints<3, float> world(workloads::PointScene::uniform, 800);
     base::SplitMix random(4);
     for (const double ratio : {2.0, 30.0}) {  // the second exceeds the largest mask
         std::vector<float> radii(world.points().size());
@@ -74,7 +75,7 @@ TEST(ExtendedSpatialHash, RadiusPerPointByEveryRule) {
 }
 
 TEST(ExtendedSpatialHash, SameForAnyNumberOfThreads) {
-    const base::MovingPoints<2, double> world(base::PointScene::clustered, 3000);
+    const workloads::MovingPoints<2, double> world(workloads::PointScene::clustered, 3000);
     ExtendedSpatialHash<2, double> serial({.radius = world.radius(), .subdivision = 2});
     serial.build(world.points());
     NeighborList expected, list;

@@ -2,7 +2,7 @@
 // rows.
 #include "neighbors/grid/grid.hpp"
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "support/scale.hpp"
 
 #include <gtest/gtest.h>

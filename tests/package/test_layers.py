@@ -16,6 +16,7 @@ BELOW = {
     "simulation": {"base", "cells", "broad_phase", "neighbors", "voxels", "ccd"},
     "distributed": {"base", "cells", "broad_phase", "neighbors"},
     "io": {"base"},
+    "workloads": {"base"},
     "render": {"base"},
     "scene_io": {"base", "cells", "broad_phase", "neighbors", "voxels", "ccd", "simulation", "io"},
 }

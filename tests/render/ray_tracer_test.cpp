@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "render/vector.hpp"
 
 namespace quadrat::render {

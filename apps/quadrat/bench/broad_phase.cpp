@@ -1,9 +1,9 @@
 // quadrat bench broad-phase: moving boxes; each step moves them (not timed), updates the structure and finds the pairs.
 #include "base/kinds.hpp"
-#include "base/scenes.hpp"
 #include "bench/bench_report.hpp"
 #include "io/checksum.hpp"
 #include "pair_methods.hpp"
+#include "workloads/scenes.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -11,8 +11,8 @@ namespace quadrat::cli {
 namespace {
 
 template <int D, class T>
-BenchReport measure(const BenchOptions& options, base::BoxScene scene, const std::string& method) {
-    base::MovingBoxes<D, T> boxes(scene, options.n, options.seed);
+BenchReport measure(const BenchOptions& options, workloads::BoxScene scene, const std::string& method) {
+    workloads::MovingBoxes<D, T> boxes(scene, options.n, options.seed);
     const auto executor = options.common.executor();
     BenchReport report;
     std::vector<Pair> pairs;
@@ -36,7 +36,7 @@ BenchReport measure(const BenchOptions& options, base::BoxScene scene, const std
 
 void run_broad_phase(const BenchOptions& options) {
     check_method(options.common.method, pair_methods);
-    const std::optional<base::BoxScene> scene = base::box_scene(options.scenario);
+    const std::optional<workloads::BoxScene> scene = workloads::box_scene(options.scenario);
     if (!scene) throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose one of B1 to B6");
     const std::string method = resolve_pair_method(options.common.method);
     Progress progress("measuring " + options.scenario);

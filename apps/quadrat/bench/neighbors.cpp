@@ -1,10 +1,10 @@
 // quadrat bench neighbors: points; each step sorts them again and finds all neighbours. W4 moves them between steps
 // (not timed).
 #include "base/kinds.hpp"
-#include "base/scenes.hpp"
 #include "bench/bench_report.hpp"
 #include "neighbor_methods.hpp"
 #include "neighbor_rows.hpp"
+#include "workloads/scenes.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -16,14 +16,14 @@ struct NeighborBenchOptions : BenchOptions {
     bool half = false;
 };
 
-base::PointOrder order_named(const std::string& name) {
-    if (name == "generated") return base::PointOrder::generated;
-    return name == "z-order" ? base::PointOrder::z_order : base::PointOrder::shuffled;
+workloads::PointOrder order_named(const std::string& name) {
+    if (name == "generated") return workloads::PointOrder::generated;
+    return name == "z-order" ? workloads::PointOrder::z_order : workloads::PointOrder::shuffled;
 }
 
 template <int D, class T>
-BenchReport measure(const NeighborBenchOptions& options, base::PointScene scene, const std::string& method) {
-    base::MovingPoints<D, T> points(scene, options.n, order_named(options.order), options.seed);
+BenchReport measure(const NeighborBenchOptions& options, workloads::PointScene scene, const std::string& method) {
+    workloads::MovingPoints<D, T> points(scene, options.n, order_named(options.order), options.seed);
     const auto executor = options.common.executor();
     BenchReport report;
     NeighborList list;
@@ -34,9 +34,9 @@ BenchReport measure(const NeighborBenchOptions& options, base::PointScene scene,
     finder->find(list);
     report.setup = timer.lap();
     for (unsigned step = 0; step < options.steps; ++step) {
-        if (scene == base::PointScene::moving) points.step();
+        if (scene == workloads::PointScene::moving) points.step();
         (void)timer.lap();
-        if (scene == base::PointScene::moving)
+        if (scene == workloads::PointScene::moving)
             finder->update(points.points());
         else
             finder->build(points.points());
@@ -51,7 +51,7 @@ BenchReport measure(const NeighborBenchOptions& options, base::PointScene scene,
 
 void run_neighbors(const NeighborBenchOptions& options) {
     check_method(options.common.method, neighbor_methods);
-    const std::optional<base::PointScene> scene = base::point_scene(options.scenario);
+    const std::optional<workloads::PointScene> scene = workloads::point_scene(options.scenario);
     if (!scene)
         throw UsageError("--scenario: unknown scene '" + options.scenario +
                          "'; choose one of W1 to W4, shell, clustered");

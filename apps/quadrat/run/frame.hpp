@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/mesh.hpp"
+#include "io/mesh/mesh.hpp"
 #include "scene_io/scene_file.hpp"
 
 namespace quadrat::cli {

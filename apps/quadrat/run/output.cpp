@@ -14,9 +14,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "io/npy.hpp"
+#include "io/mesh/points.hpp"
 #include "io/png.hpp"
-#include "io/points.hpp"
+#include "io/table/npy.hpp"
 #include "io/text.hpp"
 #include "run/folder.hpp"
 #include "verb.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/points.hpp"
+#include "io/mesh/points.hpp"
 #include "run/frame.hpp"
 
 namespace quadrat::cli {

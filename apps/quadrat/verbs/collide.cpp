@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "ccd/query_file.hpp"
+#include "io/by_ending.hpp"
 #include "io/files.hpp"
-#include "io/mesh.hpp"
+#include "io/query_file.hpp"
 #include "verb.hpp"
 
 namespace quadrat::cli {
@@ -51,7 +51,7 @@ std::string row(const Values& values) {
 }
 
 // Of a file of queries: as told, or by its full path, or the kind that fits its answers better.
-ImpactKind kind_of(const CollideOptions& options, const std::string& file, const std::vector<ccd::FileQuery>& queries) {
+ImpactKind kind_of(const CollideOptions& options, const std::string& file, const std::vector<io::FileQuery>& queries) {
     if (options.kind == "edge-edge") return ImpactKind::edge_edge;
     if (options.kind == "vertex-face") return ImpactKind::vertex_face;
     const std::string path = std::filesystem::absolute(file).string();
@@ -61,7 +61,7 @@ ImpactKind kind_of(const CollideOptions& options, const std::string& file, const
         return faces == std::string::npos || (edges != std::string::npos && edges > faces) ? ImpactKind::edge_edge
                                                                                            : ImpactKind::vertex_face;
     std::size_t wrong[2] = {};
-    for (const ccd::FileQuery& q : queries) {
+    for (const io::FileQuery& q : queries) {
         wrong[0] += (impact_time(ImpactKind::vertex_face, q.start, q.end) <= 1) != q.truth;
         wrong[1] += (impact_time(ImpactKind::edge_edge, q.start, q.end) <= 1) != q.truth;
     }
@@ -74,14 +74,14 @@ ImpactKind kind_of(const CollideOptions& options, const std::string& file, const
 void run_queries(const CollideOptions& options) {
     struct Entry {
         ImpactKind kind;
-        ccd::FileQuery query;
+        io::FileQuery query;
     };
     std::vector<Entry> entries;
     std::size_t rounded = 0;
     for (const std::string& file : options.queries) {
-        const std::vector<ccd::FileQuery> queries = ccd::read_query_file(file);
+        const std::vector<io::FileQuery> queries = io::read_query_file(file);
         const ImpactKind kind = kind_of(options, file, queries);
-        for (const ccd::FileQuery& q : queries) {
+        for (const io::FileQuery& q : queries) {
             entries.push_back({kind, q});
             rounded += q.rounded;
         }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "io/png.hpp"
 #include "render/picture.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 #include "verb.hpp"
 #include "verbs/pack_source.hpp"
 #include "verbs/voxel_tables.hpp"

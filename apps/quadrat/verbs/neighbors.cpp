@@ -9,7 +9,7 @@
 
 #include "cells/validate.hpp"
 #include "input.hpp"
-#include "io/npy.hpp"
+#include "io/table/npy.hpp"
 #include "neighbor_methods.hpp"
 #include "neighbor_rows.hpp"
 #include "report.hpp"

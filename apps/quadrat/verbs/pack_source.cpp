@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "io/by_ending.hpp"
 #include "io/files.hpp"
-#include "io/mesh.hpp"
 #include "io/png.hpp"
 #include "verb.hpp"
 

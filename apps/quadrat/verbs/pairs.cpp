@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "input.hpp"
+#include "io/by_ending.hpp"
 #include "io/checksum.hpp"
-#include "io/mesh.hpp"
 #include "pair_methods.hpp"
 #include "report.hpp"
 #include "verb.hpp"

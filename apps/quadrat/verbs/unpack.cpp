@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "io/npy.hpp"
+#include "io/table/npy.hpp"
 #include "verb.hpp"
 #include "verbs/voxel_tables.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 
 namespace quadrat::cli {
 

@@ -6,7 +6,7 @@
 #include <quadrat/neighbors.hpp>
 #include <quadrat/neighbors/extended_spatial_hash.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 //   paper_gsh OUT_DIR [DATA_DIR]
 #include <quadrat/broad_phase/group_hash.hpp>
 
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 // share of its size.
 #pragma once
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 
 #include <quadrat/geometry.hpp>
 

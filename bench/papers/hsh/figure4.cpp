@@ -5,9 +5,9 @@
 #include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/cells/hierarchical_hash.hpp>
 
-#include "base/scenes.hpp"
 #include "common/report.hpp"
 #include "scene.hpp"
+#include "workloads/scenes.hpp"
 
 #if __has_include(<boost/geometry/index/rtree.hpp>)
 #define HAVE_RTREE 1
@@ -76,7 +76,7 @@ class Rtree {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto segments = base::short_segments<2, float>(1000000, 8192, 16);
+    const auto segments = workloads::short_segments<2, float>(1000000, 8192, 16);
     papers::Report report({"objects", "hit_ratio", "hsh_ms", "multilevel_ms", "rtree_ms", "multi/hsh", "hsh_build_ms",
                            "multi_build_ms", "hsh_bytes", "multi_bytes", "memory_ratio"});
     for (const std::size_t n : {10, 30, 100, 200, 400, 700, 1000, 2000, 5000, 20000, 100000}) {

@@ -6,7 +6,7 @@
 #include <quadrat/cells/uniform_hash.hpp>
 #include <quadrat/neighbors/cell_index.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "common/report.hpp"
 
 #if __has_include(<nanoflann.hpp>)

@@ -6,7 +6,7 @@
 #include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/cells/hierarchical_hash.hpp>
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "common/report.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // The objects of HSH 4.1: a square of 2^13 with 10 % of average size 2^10, 25 % of 2^6 and the rest of 2^3.
 #pragma once
 
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 
 #include <quadrat/geometry.hpp>
 

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     constexpr std::size_t objects = 2000;
     const auto boxes = hsh::objects(objects);
     std::vector<Box2f> queries;
-    for (const auto& s : base::short_segments<2, float>(200000, 8192, 16)) queries.push_back(cells::bounds(s));
+    for (const auto& s : workloads::short_segments<2, float>(200000, 8192, 16)) queries.push_back(cells::bounds(s));
     papers::Report report(
         {"length/objects", "candidates/query", "hits/query", "false/query", "query_ms", "build_ms", "bytes"});
     std::size_t expected = 0;

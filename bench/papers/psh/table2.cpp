@@ -4,7 +4,7 @@
 #include <quadrat/voxels.hpp>
 
 #include "data.hpp"
-#include "io/mesh.hpp"
+#include "io/by_ending.hpp"
 #include "voxels/hash/build.hpp"
 #ifdef PSH_OCTREE
 #include "bench/voxels/octree.hpp"

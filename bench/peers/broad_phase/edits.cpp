@@ -3,8 +3,9 @@
 // of a box, as in HHG 4. quadrat's times include the sorting that its edits cause now and then; Bullet's tree moves a
 // leaf in two ways, always (update) and only when it left its fat box (update with a margin, as in btDbvtBroadphase).
 // At the end the pairs of the edited structure are held against those of a new one.
-#include "base/scenes.hpp"
+#include "base/random.hpp"
 #include "io/checksum.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -49,7 +50,7 @@ nlohmann::json partial_steps(std::size_t n) {
     std::printf("a step in which a share of %zu boxes moves one by one, ms (median of 7)\n", n);
     std::printf("  %10s %10s %12s %10s\n", "moved", "moves", "find_pairs", "loose");
     for (const double share : {0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 1.0}) {
-        base::MovingBoxes<3, float> world(base::BoxScene::equal, n);
+        workloads::MovingBoxes<3, float> world(workloads::BoxScene::equal, n);
         HashGridHierarchy<3, float> grid;
         grid.insert(world.boxes());
         base::SplitMix random(5);
@@ -96,7 +97,7 @@ int main(int argc, char** argv) {
     // Otherwise a large block that quadrat asks for makes malloc tidy up a million freed nodes of the trees, on
     // quadrat's time.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    base::MovingBoxes<3, float> world(base::BoxScene::sizes, n);
+    workloads::MovingBoxes<3, float> world(workloads::BoxScene::sizes, n);
     std::vector<Box3f> boxes(world.boxes().begin(), world.boxes().end());
 
     HashGridHierarchy<3, float> grid;

@@ -3,9 +3,9 @@
 // of a turn finds the caches as the others left them. All must agree on the pairs of each turn.
 #include "peer.hpp"
 
-#include "base/scenes.hpp"
 #include "cells/segment_test.hpp"
 #include "io/checksum.hpp"
+#include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
 
@@ -84,21 +84,22 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: %s B1..B6 N THREADS STEPS [--json FILE]\n", argv[0]);
         return 2;
     }
-    const auto scene = base::box_scene(argv[1]);
+    const auto scene = workloads::box_scene(argv[1]);
     if (!scene) return 2;
     const std::size_t n = std::strtoull(argv[2], nullptr, 10);
     const int threads = std::atoi(argv[3]), steps = std::atoi(argv[4]);
-    base::MovingBoxes<3, float> world(*scene, n);
+    workloads::MovingBoxes<3, float> world(*scene, n);
     const auto executor = make_executor(static_cast<unsigned>(threads));
     std::vector<Row> rows;
     rows.push_back({"quadrat", std::make_unique<Quadrat>(executor.get())});
-    if (*scene == base::BoxScene::calm) rows.push_back({"quadrat, kept pairs", std::make_unique<Kept>(executor.get())});
+    if (*scene == workloads::BoxScene::calm)
+        rows.push_back({"quadrat, kept pairs", std::make_unique<Kept>(executor.get())});
     rows.push_back({"Embree rtcCollide", make_embree(threads)});
     if (threads == 1) {
         rows.push_back({"Boost rtree", make_boost()});
         rows.push_back({"CGAL box_self_intersection", make_cgal()});
         if (n <= 200'000) {
-            if (*scene != base::BoxScene::mix)  // minutes per step on boxes of such different sizes
+            if (*scene != workloads::BoxScene::mix)  // minutes per step on boxes of such different sizes
                 rows.push_back({"FCL dynamic tree", make_fcl()});
             rows.push_back({"Bullet btDbvt", make_bullet_dbvt()});
         }
@@ -111,7 +112,7 @@ int main(int argc, char** argv) {
     }
     bool equal = true;
     for (int done = -steps_in_turn; done < steps; done += steps_in_turn) {  // one turn to warm up
-        const base::MovingBoxes<3, float> start = world;
+        const workloads::MovingBoxes<3, float> start = world;
         std::uint64_t expected = 0;
         for (Row& row : rows) {
             world = start;
@@ -127,9 +128,9 @@ int main(int argc, char** argv) {
             equal = equal && row.equal;
         }
     }
-    if (*scene == base::BoxScene::mix) {
+    if (*scene == workloads::BoxScene::mix) {
         // Segments, and the boxes around them.
-        const std::vector<Segment3f> segments = base::short_segments<3, float>(1'000'000, world.side(), 16);
+        const std::vector<Segment3f> segments = workloads::short_segments<3, float>(1'000'000, world.side(), 16);
         std::vector<Box3f> around;
         for (const Segment3f& s : segments) around.push_back(cells::bounds(s));
         const auto ask = [&](const auto& queries, double Row::*ms) {

@@ -3,8 +3,8 @@
 //   quadrat_peers_ccd START END BODY [REPEATS]
 #include <quadrat/ccd.hpp>
 
-#include "ccd/candidates.hpp"
-#include "io/mesh.hpp"
+#include "ccd/pipeline/candidates.hpp"
+#include "io/by_ending.hpp"
 
 #include <CGAL/box_intersection_d.h>
 #include <fcl/geometry/bvh/BVH_model.h>

@@ -4,7 +4,7 @@
 // [points]
 #include <quadrat/neighbors.hpp>
 
-#include "base/scenes.hpp"
+#include "workloads/scenes.hpp"
 
 #include <CGAL/Fuzzy_sphere.h>
 #include <CGAL/Kd_tree.h>
@@ -125,8 +125,8 @@ int main(int argc, char** argv) {
     const std::size_t n = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1000000;
     std::FILE* json = std::fopen(argv[1], "a");
     if (!json) return 1;
-    using quadrat::base::PointOrder;
-    using quadrat::base::PointScene;
+    using quadrat::workloads::PointOrder;
+    using quadrat::workloads::PointScene;
     struct Case {
         const char* name;
         PointScene scene;
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
           Case{"W1-z", PointScene::lattice, PointOrder::z_order}, Case{"W2", PointScene::uniform, PointOrder::shuffled},
           Case{"W3", PointScene::sparse, PointOrder::shuffled},
           Case{"W4-step", PointScene::moving, PointOrder::shuffled}}) {
-        quadrat::base::MovingPoints<3, float> scene(c.scene, n, c.order);
+        quadrat::workloads::MovingPoints<3, float> scene(c.scene, n, c.order);
         const float r = scene.radius();
         quadrat::CellIndex<3, float> index({.radius = r});
         quadrat::NeighborList list;

@@ -7,7 +7,7 @@ mkdir -p "$2"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CXX:-g++} -std=c++20 -O3 -march=native -ffp-contract=off -DNDEBUG -I"$root/include" -I"$root/src" "$here/rivals.cpp" \
-    "$root/src/base/scenes.cpp" "$1/libquadrat.a" -lhwy -ltbb -lgmp -lmpfr -lpthread -o "$work/rivals"
+    "$root/src/workloads/scenes.cpp" "$1/libquadrat.a" -lhwy -ltbb -lgmp -lmpfr -lpthread -o "$work/rivals"
 rm -f "$2/neighbors.jsonl"
 for round in $(seq "${4:-3}"); do
     "$work/rivals" "$2/neighbors.jsonl" "$work/" "${3:-1000000}"

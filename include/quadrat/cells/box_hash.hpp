@@ -1,6 +1,6 @@
 // What UniformHash, MultilevelHash and HierarchicalHash have in common, which is everything that they do with boxes.
-// The three differ in how cells are chosen and found, which is their scheme; src/cells/schemes.hpp says how, and
-// src/cells/classed_hash.hpp has the algorithm and its papers.
+// The three differ in how cells are chosen and found, which is their scheme; src/cells/hashes/schemes.hpp says how, and
+// src/cells/hashes/classed_hash.hpp has the algorithm and its papers.
 #pragma once
 
 #include <quadrat/executor.hpp>

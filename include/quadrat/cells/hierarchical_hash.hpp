@@ -2,7 +2,7 @@
 // particles. An object lies in cells of its own size class; every cell above one that is not empty is marked as having
 // children, and keys add up from the largest class down (eq. 4), so that a query descends only where something is.
 // Sections 3.1-3.3 and both forms of table of 4.3. The corrections to the printed listings are in
-// src/cells/classed_hash.hpp.
+// src/cells/hashes/classed_hash.hpp.
 #pragma once
 
 #include <quadrat/cells/box_hash.hpp>

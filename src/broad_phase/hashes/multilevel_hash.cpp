@@ -1,6 +1,6 @@
 #include <quadrat/broad_phase/multilevel_hash.hpp>
 
-#include "cells/classed_hash.hpp"
+#include "cells/hashes/classed_hash.hpp"
 
 namespace quadrat {
 

@@ -1,0 +1,29 @@
+// Random numbers that are the same on every machine, for sampling, scattering and test data.
+#pragma once
+
+#include <cstdint>
+
+namespace quadrat::base {
+
+/// Steele, Lea & Flood 2014. Any seed is a good seed.
+class SplitMix {
+  public:
+    explicit constexpr SplitMix(std::uint64_t seed) : state_(seed) {}
+
+    constexpr std::uint64_t next() {
+        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        return z ^ (z >> 31);
+    }
+    /// In [0, 1), a multiple of 2^-53.
+    constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+    constexpr double uniform(double lo, double hi) { return lo + (hi - lo) * uniform(); }
+    /// In [0, bound); bound > 0. The bias of the modulus is below 2^-32 for any bound below 2^32.
+    constexpr std::uint64_t below(std::uint64_t bound) { return next() % bound; }
+
+  private:
+    std::uint64_t state_;
+};
+
+}  // namespace quadrat::base
