@@ -9,7 +9,7 @@
 namespace quadrat::simulation {
 
 bool fast_path(const World& world, const Fluid& fluid) {
-    if (world.scene.kernel == KernelKind::paper || fluid.tension || !fluid.number_density || world.scene.general_loops)
+    if (world.scene.kernel == KernelKind::paper || fluid.tension || !fluid.number_density || fluid.general_loops)
         return false;
     for (const PhaseData& f : fluid.phases)
         if (f.viscosity != fluid.phases[0].viscosity ||

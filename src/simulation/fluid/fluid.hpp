@@ -54,6 +54,8 @@ struct EmitterState {
 };
 
 struct Fluid {
+    bool general_loops = false;  ///< never the vector loops; for tests that compare, not saved
+
     // Derived from the scene.
     double support = 0, sound_speed = 0;
     float largest_support = 0;

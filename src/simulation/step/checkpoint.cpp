@@ -22,7 +22,7 @@
 namespace quadrat::simulation {
 namespace {
 
-constexpr char magic[16] = "quadrat-run-03";
+constexpr char magic[16] = "quadrat-run-04";
 
 // 64 bits over all bytes and their number: each word is mixed in by steps that lose nothing, so a change of one word
 // always shows.
