@@ -43,6 +43,10 @@ Error SceneFile::placed(const Error& error, const std::string& name) const {
     if (parts.empty() || !where.field.starts_with('/')) return error.in_file(name);
     if (parts.size() > 1 && parts[0] == "bodies")
         if (const auto body = position(parts[1], body_entries.size())) parts[1] = std::to_string(body_entries[*body]);
+    if (parts.size() > 2 && parts[0] == "particles" && parts[2] == "velocities") {  // made from one for all
+        parts.resize(3);
+        parts[2] = "velocity";
+    }
     std::string message = error.message();
     if (const auto* overlap = dynamic_cast<const OverlapError*>(&error);
         overlap && overlap->body() < body_entries.size()) {

@@ -434,7 +434,7 @@ TEST(HashGridErrors, OptionsThatCannotWorkAreNamed) {
 }
 
 // What malloc says is held; sanitizers have allocators of their own.
-#if defined(__GLIBC__) && defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && defined(NDEBUG) && !defined(QUADRAT_SANITIZED)
 TEST(HashGridMemory, IsWhatWasAllocated) {
     const auto allocated = [] {
         const struct mallinfo2 info = mallinfo2();

@@ -98,7 +98,7 @@ TYPED_TEST(Hostile, PairsAreThoseOfTheOracle) {
 }
 
 // Sanitizers have allocators of their own.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !defined(QUADRAT_SANITIZED)
 std::size_t held() {
     const auto info = mallinfo2();
     return info.uordblks + info.hblkhd;

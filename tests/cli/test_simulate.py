@@ -215,6 +215,9 @@ class Simulate(CommandLine):
         self.fails(1, "simulate", "scene.json", "-o", "out", "--no-pictures", says=("stopped after frame", "--resume", "--overwrite"))
         self.assertEqual(before, self.tree("out"))
         self.fails(2, "simulate", "scene.json", "-o", "out", "--resume", "--overwrite", says="--overwrite")
+        good = before["checkpoint.qsim"]
+        self.write("out/checkpoint.qsim", good[:len(good) // 2] + b"\xff" * 8 + good[len(good) // 2 + 8:])
+        self.fails(1, "simulate", "scene.json", "-o", "out", "--no-pictures", says=("damaged", "--overwrite"))
         self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--frames", 1, "--overwrite")
         self.assertNotIn("frames/fluid_00002.ply", self.tree("out"))
         self.json("simulate", "scene.json", "-o", "out", "--no-pictures", "--frames", 1)  # that one was finished
@@ -322,6 +325,7 @@ class Simulate(CommandLine):
                 ({"phases": [{"negative_pressure": 1}]}, "/phases/0/negative_pressure: expected true or false"),
                 ({"spacing": 1e300}, "/spacing: expected a number between"),
                 ({"blocks": [{"lo": [0, 0, 0], "hi": [0.1, 0.1, 0.1], "velocity": [1e15, 0, 0]}]}, "/blocks/0/velocity: needs steps"),
+                ({"particles": [{"positions": [[0.1, 0.1, 0.1]], "velocity": [1e15, 0, 0]}]}, "/particles/0/velocity: needs steps"),
                 ({"bodies": [dict(ball, motion="moving", velocity=[0, 0, 1e15])]}, "/bodies/0/velocity: needs steps"),
                 ({"emitters": [{"position": [0.3, 0.1, 0.2], "radius": 0.02, "speed": 1e15}]}, "/emitters/0/speed: needs steps"),
                 ({"variants": 3}, "/variants: expected an object, found 3"),

@@ -1,6 +1,6 @@
 // What still water does to bodies inside it: it carries the weight of the water that they displace, and stays still.
 #include "simulation/scenes.hpp"
-#include "simulation/step/state.hpp"
+#include "simulation/step/integrate.hpp"
 
 #include <quadrat/simulation.hpp>
 
@@ -52,26 +52,25 @@ double lift(Scene scene, double end) {
     const int up = scene.dimension - 1;
     scene.bodies[0].motion = BodyMotion::dynamic;
     scene.bodies[0].density = 1e6;
-    simulation::State s;
-    s.scene = scene;
+    simulation::Run s;
+    s.world.scene = scene;
     simulation::set_up(s);
     const BodyPose held = s.solids.poses[0];
     double speed = 0, time = 0;
-    while (s.time < end) {
+    while (s.clock.time < end) {
         double acts = 0;
         if (scene.solver == SolverKind::incompressible) {
             simulation::incompressible_step(s, end);
-            acts = s.last_step;
+            acts = s.clock.last_step;
         } else {
-            simulation::search(s);
-            simulation::densities(s);
-            simulation::forces(s, true);
-            const double dt = simulation::courant_step(s);
-            acts = 0.5 * (s.last_step + dt);
+            simulation::look_around(s);
+            simulation::find_forces(s, true);
+            const double dt = simulation::courant_step(s.world, s.fluid, s.clock);
+            acts = 0.5 * (s.clock.last_step + dt);
             s.solids.accelerate(acts, simulation::vector(scene.gravity));
             simulation::move(s, dt);
         }
-        if (s.time > end * 2 / 3) {
+        if (s.clock.time > end * 2 / 3) {
             speed += s.solids.poses[0].velocity[up] + g * acts;
             time += acts;
         }

@@ -3,7 +3,7 @@
 #include <quadrat/simulation.hpp>
 
 #include "simulation/scenes.hpp"
-#include "simulation/step/state.hpp"
+#include "simulation/step/run.hpp"
 #include "support/thrown.hpp"
 
 #include <gtest/gtest.h>
@@ -446,13 +446,13 @@ TEST(Solids, ABodyThatIsNotFiniteIsNamed) {
 // Its path is searched for beside bodies: the error must not be that of the search.
 TEST(Solids, AParticleThatIsNotFiniteIsNamedBesideABody) {
     for (const StepKind steps : {StepKind::courant, StepKind::per_particle}) {
-        simulation::State s;
-        s.scene = test::small_dam(3, 0.02);
-        s.scene.stepping.kind = steps;
-        s.scene.bodies.push_back(ball(0.03, {{0.3, 0.3, 0.06}}));
+        simulation::Run s;
+        s.world.scene = test::small_dam(3, 0.02);
+        s.world.scene.stepping.kind = steps;
+        s.world.scene.bodies.push_back(ball(0.03, {{0.3, 0.3, 0.06}}));
         simulation::set_up(s);
-        s.time = 0.25;
-        s.p.v[17][1] = std::numeric_limits<float>::quiet_NaN();
+        s.clock.time = 0.25;
+        s.fluid.p.v[17][1] = std::numeric_limits<float>::quiet_NaN();
         const Error e = test::thrown_by([&] {
             if (steps == StepKind::courant)
                 simulation::move(s, 1e-3);

@@ -47,20 +47,21 @@ void remove_frames_of(const std::string& folder, std::uint64_t next) {
 void make_way(const std::string& folder, bool overwrite) {
     std::error_code failed;
     if (std::filesystem::exists(folder + "/" + checkpoint_name, failed)) {
-        bool finished = true;
-        std::uint64_t next = 0;
+        if (overwrite) return;
+        std::string stopped;
         try {
             const RunNote old = read_checkpoint(folder).note;
-            finished = old.finished != 0;
-            next = old.next;
-        } catch (const Error&) {  // damaged, or of an older version: nothing can be continued from it
+            if (old.finished != 0) return;
+            stopped = old.next > 0 ? "after frame " + std::to_string(old.next - 1) : "at its start";
+        } catch (const Error& error) {
+            if (error.where().byte == 0) return;  // not one of this version: nothing can be continued from it
+            throw Error(ErrorKind::cannot_write, "holds a run whose checkpoint is damaged: replace it with --overwrite",
+                        {.file = folder});
         }
-        if (finished || overwrite) return;
-        throw Error(ErrorKind::cannot_write,
-                    "holds a run that was stopped " +
-                        (next > 0 ? "after frame " + std::to_string(next - 1) : std::string("at its start")) +
-                        ": continue it with --resume, or replace it with --overwrite",
-                    {.file = folder});
+        throw Error(
+            ErrorKind::cannot_write,
+            "holds a run that was stopped " + stopped + ": continue it with --resume, or replace it with --overwrite",
+            {.file = folder});
     }
     const auto taken = [](const std::string& path) {
         throw Error(ErrorKind::cannot_write, "is there already, and not from a run: choose another folder",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/assert.hpp"
 #include "render/ray_tracer.hpp"
@@ -14,47 +13,6 @@ constexpr double slab_share = 0.006;  // thickness of what is drawn of a plane, 
 
 double dot(const Vec3d& a, const Vec3d& b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-// A ball of radius 1: an octahedron divided three times.
-const Solid& unit_ball() {
-    static const Solid ball = [] {
-        Solid s;
-        s.vertices = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}, {{-1, 0, 0}}, {{0, -1, 0}}, {{0, 0, -1}}};
-        s.triangles = {{0, 1, 2}, {1, 3, 2}, {3, 4, 2}, {4, 0, 2}, {1, 0, 5}, {3, 1, 5}, {4, 3, 5}, {0, 4, 5}};
-        for (int level = 0; level < 3; ++level) {
-            std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> middle;
-            std::vector<Triangle> finer;
-            const auto half = [&](std::uint32_t a, std::uint32_t b) {
-                const auto [it, fresh] =
-                    middle.try_emplace(std::minmax(a, b), static_cast<std::uint32_t>(s.vertices.size()));
-                if (fresh) {
-                    Vec3d m;
-                    for (int k = 0; k < 3; ++k) m[k] = s.vertices[a][k] + s.vertices[b][k];
-                    const double length = std::hypot(m[0], m[1], m[2]);
-                    for (int k = 0; k < 3; ++k) m[k] /= length;
-                    s.vertices.push_back(m);
-                }
-                return it->second;
-            };
-            for (const Triangle& t : s.triangles) {
-                const std::uint32_t ab = half(t.a, t.b), bc = half(t.b, t.c), ca = half(t.c, t.a);
-                finer.insert(finer.end(), {{t.a, ab, ca}, {ab, t.b, bc}, {ca, bc, t.c}, {ab, bc, ca}});
-            }
-            s.triangles = finer;
-        }
-        return s;
-    }();
-    return ball;
-}
-
-Solid box_of(const Vec3d& size) {
-    const render::Shape unit = render::box_shape({{-0.5f, -0.5f, -0.5f}, {0.5f, 0.5f, 0.5f}}, {});
-    Solid s{{}, unit.triangles};
-    for (const Vec3f& v : unit.vertices)
-        s.vertices.push_back({{static_cast<double>(v[0]) * size[0], static_cast<double>(v[1]) * size[1],
-                               static_cast<double>(v[2]) * size[2]}});
-    return s;
 }
 
 Solid cut_slab(const Wall& wall, const std::vector<Wall>& all, const Box3d& box, double thickness) {
@@ -139,9 +97,13 @@ std::uint8_t byte_of(float v) {
 
 Solid solid_of(const RigidBody& body) {
     QUADRAT_ASSERT(body.shape != BodyShape::plane);
-    if (body.shape == BodyShape::box) return box_of(body.size);
-    if (body.shape == BodyShape::mesh) return {body.vertices, body.triangles};
-    Solid ball = unit_ball();
+    if (body.shape == BodyShape::mesh) return {body.triangles, body.vertices};
+    if (body.shape == BodyShape::box) {
+        Box3d box;
+        for (int k = 0; k < 3; ++k) box.lo[k] = -0.5 * body.size[k], box.hi[k] = 0.5 * body.size[k];
+        return base::box_surface(box);
+    }
+    Solid ball = base::ball_surface(3);
     for (Vec3d& v : ball.vertices)
         for (int k = 0; k < 3; ++k) v[k] *= body.radius;
     return ball;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/surfaces.hpp"
 #include "render/picture.hpp"
 #include "run/frame.hpp"
 
@@ -33,10 +34,7 @@ class Placement {
     double m_[3][3];
 };
 
-struct Solid {
-    std::vector<Vec3d> vertices = {};
-    std::vector<Triangle> triangles = {};
-};
+using Solid = base::Surface;
 /// Of anything but a plane, in the body's frame.
 [[nodiscard]] Solid solid_of(const RigidBody& body);
 

@@ -273,7 +273,6 @@ struct Scene {
     std::vector<RigidBody> bodies = {};
     std::vector<SceneCloth> cloths = {};
 
-    bool general_loops = false;  ///< never the vector loops; for comparison
     /// Random displacement of lattice points, in spacings, 0 to 1.
     double jitter = 0;
     /// Of the jitter. Any number.

@@ -9,7 +9,7 @@
 // d (g n) (share)' more.
 #pragma once
 
-#include "simulation/step/state.hpp"
+#include "simulation/fluid/fluid.hpp"
 
 namespace quadrat::simulation {
 
@@ -106,33 +106,35 @@ class Walls {
 };
 
 /// False where no solid reaches into the support of particle i.
-inline bool near_solids(const State& s, std::size_t i) {
-    if (!s.solids.empty() || !s.scene.domain.planes.empty()) return true;
-    if (!s.scene.domain.ghosts) return false;
-    const Vec3f& x = s.p.x[i];
+inline bool near_solids(const World& world, const Fluid& fluid, const Solids& solids, std::size_t i) {
+    if (!solids.empty() || !world.scene.domain.planes.empty()) return true;
+    if (!world.scene.domain.ghosts) return false;
+    const Vec3f& x = fluid.p.x[i];
     for (int k = 0; k < 3; ++k)
-        if (!(x[k] >= s.inner.lo[k] && x[k] <= s.inner.hi[k])) return true;
+        if (!(x[k] >= fluid.inner.lo[k] && x[k] <= fluid.inner.hi[k])) return true;
     return false;
 }
 
 /// What walls, fields and boundary samples do to particle i; newtons. The reaction, times `weight`, goes to
 /// `on_bodies`.
-Vec3f boundary_forces(const State& s, std::size_t i, bool pressure, std::vector<Wrench>& on_bodies, float weight = 1);
+Vec3f boundary_forces(const World& world, const Fluid& fluid, const Solids& solids, std::size_t i, bool pressure,
+                      std::vector<Wrench>& on_bodies, float weight = 1);
 /// Adds what solids contribute to the density that its neighbours give, and sets density and pressure.
-void finish_density(State& s, std::size_t i, float rho);
+void finish_density(const World& world, Fluid& fluid, const Solids& solids, std::size_t i, float rho);
 
 /// Walls and fields around particle i.
-inline Share share_of(const State& s, std::size_t i, const WallTable& table) {
-    const Vec3f& x = s.p.x[i];
-    const float h = s.support_of(i);
+inline Share share_of(const World& world, const Fluid& fluid, const Solids& solids, std::size_t i,
+                      const WallTable& table) {
+    const Vec3f& x = fluid.p.x[i];
+    const float h = fluid.support_of(i);
     Walls walls;
-    if (s.scene.domain.ghosts)
-        for (const Wall& w : s.walls) {
+    if (world.scene.domain.ghosts)
+        for (const Wall& w : world.walls) {
             const float d = w.normal[0] * x[0] + w.normal[1] * x[1] + w.normal[2] * x[2] - w.offset;
-            if (d < h) walls.add(table, d, h, w, s.scene.gravity);
+            if (d < h) walls.add(table, d, h, w, world.scene.gravity);
         }
     Share share = walls.joined();
-    for (const FieldHit& f : s.solids.fields_near(i)) add_share(share, table, f, h, s.scene.gravity);
+    for (const FieldHit& f : solids.fields_near(i)) add_share(share, table, f, h, world.scene.gravity);
     return share;
 }
 

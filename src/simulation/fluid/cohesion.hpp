@@ -5,8 +5,6 @@
 // "Modeling of surface tension and contact angles with smoothed particle hydrodynamics".
 #pragma once
 
-#include "simulation/step/state.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -14,10 +12,11 @@ namespace quadrat::simulation {
 
 class Cohesion {
   public:
-    explicit Cohesion(const State& s) {
-        const double edge = std::pow(double{s.phases[0].volume}, 1.0 / s.dimension);
+    /// Of particles of a volume and a support.
+    Cohesion(float volume, double support, int dimension) {
+        const double edge = std::pow(double{volume}, 1.0 / dimension);
         double first = 0, second = 0;
-        lattice(s, edge, [&](double, double q) {
+        lattice(support, dimension, edge, [&](double, double q) {
             first += std::pow(q, 2) * std::pow(1 - q, 2);
             second += std::pow(q, 3) * std::pow(1 - q, 2);
         });
@@ -28,11 +27,11 @@ class Cohesion {
             return q * q * (a / 2 + q * (-(2 * a + 1) / 3 + q * ((a + 2) / 4 - q / 5)));
         };
         double cut = 0;  // energy of what a plane cuts, per area, for a factor of 1
-        lattice(s, edge, [&](double across, double q) {
-            if (across > 0) cut += across / std::pow(edge, s.dimension) * s.support * (integral(1) - integral(q));
+        lattice(support, dimension, edge, [&](double across, double q) {
+            if (across > 0) cut += across / std::pow(edge, dimension) * support * (integral(1) - integral(q));
         });
         turn_ = static_cast<float>(a);
-        factor_ = cut < 0 ? static_cast<float>(-2 / (cut * s.support)) : 0;
+        factor_ = cut < 0 ? static_cast<float>(-2 / (cut * support)) : 0;
     }
 
     /// Force over distance, for a tension of 1.
@@ -44,12 +43,12 @@ class Cohesion {
   private:
     // Calls fn(distance across a plane, r / h) for all neighbours on a lattice.
     template <class Fn>
-    static void lattice(const State& s, double edge, Fn&& fn) {
-        const int reach = static_cast<int>(s.support / edge) + 1, deep = s.dimension == 3 ? reach : 0;
+    static void lattice(double support, int dimension, double edge, Fn&& fn) {
+        const int reach = static_cast<int>(support / edge) + 1, deep = dimension == 3 ? reach : 0;
         for (int z = -deep; z <= deep; ++z)
             for (int y = -reach; y <= reach; ++y)
                 for (int x = -reach; x <= reach; ++x) {
-                    const double q = edge * std::sqrt(x * x + y * y + z * z) / s.support;
+                    const double q = edge * std::sqrt(x * x + y * y + z * z) / support;
                     if (q > 0 && q < 1) fn(edge * x, q);
                 }
     }

@@ -9,51 +9,49 @@
 namespace quadrat::simulation {
 namespace {
 
-float norm(const Vec3f& v) {
-    return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
 // Jacobi must not take the sum of what all particles do to a body for what one does: the diagonal gets the row's sum of
 // absolute values, of which half is enough since the pushes come from all sides.
 constexpr float row_share = 0.5f;
 
 }  // namespace
 
-Coupling::Coupling(const State& s)
-    : s_(s),
-      volume_(s.phases[0].volume),
-      slope_scale_(1 / std::pow(static_cast<float>(s.support), static_cast<float>(s.dimension + 2))),
-      gathered_(base::chunk_count(s.p.size(), grain)) {
-    for (const Body& b : s.solids.bodies()) any_ = any_ || b.motion != BodyMotion::fixed;
+Coupling::Coupling(const World& world, const Fluid& fluid, const Solids& solids)
+    : world_(world),
+      fluid_(fluid),
+      solids_(solids),
+      volume_(fluid.phases[0].volume),
+      slope_scale_(1 / std::pow(static_cast<float>(fluid.support), static_cast<float>(world.scene.dimension + 2))),
+      gathered_(base::chunk_count(fluid.p.size(), grain)) {
+    for (const Body& b : solids.bodies()) any_ = any_ || b.motion != BodyMotion::fixed;
 }
 
 Vec3f Coupling::gather(std::size_t task, std::size_t i) {
-    const Vec3f& x = s_.p.x[i];
-    const Share share = share_of(s_, i, s_.force_wall);
+    const Vec3f& x = fluid_.p.x[i];
+    const Share share = share_of(world_, fluid_, solids_, i, fluid_.force_wall);
     Vec3f sum = share.gradient;
     std::vector<Hold>& holds = gathered_[task];
     const std::size_t first = holds.size();
     const auto add = [&](std::uint32_t body, const Vec3f& g, const Vector& at) {
-        if (s_.solids.bodies()[body].motion == BodyMotion::fixed) return;
+        if (solids_.bodies()[body].motion == BodyMotion::fixed) return;
         std::size_t e = first;
         while (e < holds.size() && holds[e].body != body) ++e;
         if (e == holds.size()) holds.push_back({static_cast<std::uint32_t>(i), body, {}, {}});
-        const Vector arm = at - s_.solids.bodies()[body].world_centre(s_.solids.poses[body]);
+        const Vector arm = at - solids_.bodies()[body].world_centre(solids_.poses[body]);
         const Vec3f turn = plain_float(arm.cross(vector(g)));
         for (int k = 0; k < 3; ++k) holds[e].push[k] += g[k], holds[e].turn[k] += turn[k];
     };
-    const auto h = static_cast<float>(s_.support);
-    for (const Sample& b : s_.solids.samples_near(i)) {
-        const Vec3f d = s_.apart(x, b.position);
-        const float w = b.volume * slope_scale_ * s_.force_kernel.slope(norm(d) / h);
+    const auto h = static_cast<float>(fluid_.support);
+    for (const Sample& b : solids_.samples_near(i)) {
+        const Vec3f d = world_.apart(x, b.position);
+        const float w = b.volume * slope_scale_ * fluid_.force_kernel.slope(norm(d) / h);
         Vec3f g;
         for (int k = 0; k < 3; ++k) g[k] = w * d[k], sum[k] += g[k];
         if (any_) add(b.body, g, vector(b.position));
     }
     if (any_)
-        for (const FieldHit& f : s_.solids.fields_near(i)) {
+        for (const FieldHit& f : solids_.fields_near(i)) {
             Share alone;
-            add_share(alone, s_.force_wall, f, h, s_.scene.gravity);
+            add_share(alone, fluid_.force_wall, f, h, world_.scene.gravity);
             const float rest = alone.inside < 1 ? (1 - share.inside) / (1 - alone.inside) : 0;
             Vec3f g;
             for (int k = 0; k < 3; ++k) g[k] = rest * alone.gradient[k];
@@ -65,11 +63,11 @@ Vec3f Coupling::gather(std::size_t task, std::size_t i) {
 void Coupling::finish(std::vector<float>& diagonal) {
     for (const std::vector<Hold>& g : gathered_) holds_.insert(holds_.end(), g.begin(), g.end());
     if (holds_.empty()) return;
-    const std::vector<Body>& bodies = s_.solids.bodies();
-    row_.assign(s_.p.size() + 1, 0);
+    const std::vector<Body>& bodies = solids_.bodies();
+    row_.assign(fluid_.p.size() + 1, 0);
     column_.assign(bodies.size() + 1, 0);
     for (const Hold& h : holds_) ++row_[h.particle + 1], ++column_[h.body + 1];
-    for (std::size_t i = 0; i < s_.p.size(); ++i) row_[i + 1] += row_[i];
+    for (std::size_t i = 0; i < fluid_.p.size(); ++i) row_[i + 1] += row_[i];
     for (std::size_t b = 0; b < bodies.size(); ++b) column_[b + 1] += column_[b];
     by_body_.resize(holds_.size());
     std::vector<std::size_t> next = column_;
@@ -79,7 +77,7 @@ void Coupling::finish(std::vector<float>& diagonal) {
     inverse_inertia_.assign(bodies.size(), Matrix3d::Zero());
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         if (bodies[b].inverse_mass == 0 || column_[b] == column_[b + 1]) continue;
-        inverse_inertia_[b] = s_.solids.inverse_inertia(b);
+        inverse_inertia_[b] = solids_.inverse_inertia(b);
         float pushes = 0, turns = 0;
         for (std::size_t c = column_[b]; c < column_[b + 1]; ++c) {
             pushes += norm(holds_[by_body_[c]].push);
@@ -96,9 +94,9 @@ void Coupling::finish(std::vector<float>& diagonal) {
 
 void Coupling::accelerate(const std::vector<float>& kappa) {
     if (holds_.empty()) return;
-    base::parallel_for(s_.executor, accelerations_.size(), 64, [&](std::size_t begin, std::size_t end) {
+    base::parallel_for(world_.executor, accelerations_.size(), 64, [&](std::size_t begin, std::size_t end) {
         for (std::size_t b = begin; b < end; ++b) {
-            const double inverse_mass = s_.solids.bodies()[b].inverse_mass;
+            const double inverse_mass = solids_.bodies()[b].inverse_mass;
             if (inverse_mass == 0) continue;
             Vector force = Vector::Zero(), torque = Vector::Zero();
             for (std::size_t c = column_[b]; c < column_[b + 1]; ++c) {
@@ -116,7 +114,7 @@ void Coupling::accelerate(const std::vector<float>& kappa) {
 void Coupling::read_velocities() {
     if (holds_.empty()) return;
     velocities_.clear();
-    for (const BodyPose& p : s_.solids.poses)
+    for (const BodyPose& p : solids_.poses)
         velocities_.push_back({plain_float(vector(p.velocity)), plain_float(vector(p.angular_velocity))});
 }
 

@@ -7,7 +7,7 @@
 // Gissler et al. 2019, "Interlinked SPH pressure solvers for strong fluid-rigid coupling", without its second solver.
 #pragma once
 
-#include "simulation/step/state.hpp"
+#include "simulation/fluid/fluid.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ namespace quadrat::simulation {
 
 class Coupling {
   public:
-    explicit Coupling(const State& s);
+    Coupling(const World& world, const Fluid& fluid, const Solids& solids);
 
     /// Gradient of the share of all solids in the density of particle i. Keeps what it holds of bodies that move.
     /// Particles of different tasks may be gathered at the same time, those of one task in order.
@@ -53,7 +53,9 @@ class Coupling {
         return sum;
     }
 
-    const State& s_;
+    const World& world_;
+    const Fluid& fluid_;
+    const Solids& solids_;
     float volume_, slope_scale_;
     bool any_ = false;  // bodies that move
     std::vector<std::vector<Hold>> gathered_;

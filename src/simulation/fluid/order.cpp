@@ -3,62 +3,53 @@
 #include <quadrat/neighbors.hpp>
 
 #include "base/parallel.hpp"
+#include "simulation/fluid/fluid.hpp"
 #include "simulation/scene/leaving.hpp"
-#include "simulation/step/state.hpp"
-
-#include <chrono>
 
 namespace quadrat::simulation {
 
-Timer::Timer(double& to)
-    : to_(to), start_(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()) {}
-Timer::~Timer() {
-    to_ += std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count() - start_;
-}
-
-void take_out_gone(State& s) {
-    const Leaving leaving(s.scene);
+void take_out_gone(const World& world, Fluid& fluid) {
+    const Leaving leaving(world.scene);
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < s.p.size(); ++i) {
-        if (leaving.gone(s.p.x[i], s.p.v[i])) continue;
-        if (kept != i) s.p.each([&](auto& array) { array[kept] = array[i]; });
+    for (std::size_t i = 0; i < fluid.p.size(); ++i) {
+        if (leaving.gone(fluid.p.x[i], fluid.p.v[i])) continue;
+        if (kept != i) fluid.p.each([&](auto& array) { array[kept] = array[i]; });
         ++kept;
     }
-    s.p.resize(kept);
+    fluid.p.resize(kept);
 }
 
-void sort_particles(State& s) {
+void sort_particles(const World& world, Fluid& fluid) {
     const std::vector<std::uint32_t> order =
-        z_order<3, float>(std::span<const Vec3f>(s.p.x), static_cast<float>(s.spacing));
-    s.p.each([&](auto& array) {
+        z_order<3, float>(std::span<const Vec3f>(fluid.p.x), static_cast<float>(world.scene.spacing));
+    fluid.p.each([&](auto& array) {
         auto sorted = array;
-        base::parallel_for(s.executor, order.size(), 16 * grain, [&](std::size_t begin, std::size_t end) {
+        base::parallel_for(world.executor, order.size(), 16 * grain, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) sorted[i] = array[order[i]];
         });
         array.swap(sorted);
     });
 }
 
-void search(State& s) {
-    const Timer timer(s.seconds.search);
-    if (!s.index) {
+void search(const World& world, Fluid& fluid, Solids& solids) {
+    if (!fluid.index) {
         CellIndex<3, float>::Options options;
-        options.radius = s.largest_support;
+        options.radius = fluid.largest_support;
         options.rule = RadiusRule::max;
-        options.executor = s.executor;
-        if (s.periodic()) {
-            options.periodic = Periodic<3, float>::orthorhombic({{s.period[0], s.period[1], s.period[2]}});
-            for (int k = 0; k < 3; ++k) options.periodic.origin[k] = static_cast<float>(s.scene.domain.box.lo[k]);
+        options.executor = world.executor;
+        if (world.periodic()) {
+            options.periodic = Periodic<3, float>::orthorhombic({{world.period[0], world.period[1], world.period[2]}});
+            for (int k = 0; k < 3; ++k) options.periodic.origin[k] = static_cast<float>(world.scene.domain.box.lo[k]);
         }
-        s.index.emplace(options);
+        fluid.index.emplace(options);
     }
-    if (s.same_support)
-        s.index->build(s.p.x);
+    if (fluid.same_support)
+        fluid.index->build(fluid.p.x);
     else
-        s.index->build(s.p.x, s.p.h);
-    s.index->find_neighbors(s.near);
-    s.pairs = s.near.entries();
-    s.solids.find_near(s.p.x, s.reach());
+        fluid.index->build(fluid.p.x, fluid.p.h);
+    fluid.index->find_neighbors(fluid.near);
+    fluid.pairs = fluid.near.entries();
+    solids.find_near(fluid.p.x, fluid.reach());
 }
 
 }  // namespace quadrat::simulation

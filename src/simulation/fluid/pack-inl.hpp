@@ -182,7 +182,7 @@ HWY_INLINE void for_blocks(const std::uint32_t* row, std::size_t count, std::uin
     }
 }
 
-/// The nearest image of d for a period (0: none); what the scalar State::apart computes.
+/// The nearest image of d for a period (0: none); what the scalar World::apart computes.
 HWY_INLINE Pack nearest_image(const Pack& d, float period) {
     const Pack l = set(period), half = set(0.5f * period), zero = set(0.0f);
     const Pack once = d - if_less(half, d, l, zero);

@@ -1,4 +1,4 @@
-// The seam between a State and the vector loops over its neighbour lists.
+// The seam between a Fluid and the vector loops over its neighbour lists.
 #pragma once
 
 #include <quadrat/cells/neighbor_list.hpp>
@@ -44,10 +44,11 @@ void length_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 /// out[i]: sum of b_j g^2 + max(b_j - b_i, 0) c_j g, g the length of (W'/r) d. Records b, c, -, -.
 void tie_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 
-struct State;
-/// What all loops over a state have in common.
-[[nodiscard]] PairLoop pair_loop(const State& s);
+struct World;
+struct Fluid;
+/// What all loops over a fluid have in common.
+[[nodiscard]] PairLoop pair_loop(const World& world, const Fluid& fluid);
 /// W(0).
-[[nodiscard]] float kernel_peak(const State& s);
+[[nodiscard]] float kernel_peak(const World& world, const Fluid& fluid);
 
 }  // namespace quadrat::simulation

@@ -266,7 +266,6 @@ struct FieldsOf<Scene> {
         field("emitters", &S::emitters, "", "Discs that send out particles, below."),
         field("bodies", &S::bodies, "", "Solids, below."),
         field("cloths", &S::cloths, "", "Sheets and shells, below."),
-        field("general_loops", &S::general_loops, "", "").as(Use::made),
         field("jitter", &S::jitter, "", "Random displacement of block particles, in spacings.").in(Range::share),
         field("seed", &S::seed, "", "Of the jitter.").from(0, UINT64_MAX),
         field("end_time", &S::end_time, "s", "The last frame is the first one at or after it.")

@@ -7,7 +7,8 @@
 #include "simulation/scene/check_fields.hpp"
 #include "simulation/scene/complain.hpp"
 #include "simulation/scene/scene_fields.hpp"
-#include "simulation/step/state.hpp"
+#include "simulation/scene/world.hpp"
+#include "simulation/solids/shape.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,7 +63,7 @@ double distance_at_rest(const Scene& s, const Phase& p) {
 
 void check_supports(const Scene& s) {
     QUADRAT_ASSERT(s.spacing > 0);
-    const double common = s.support > 0 ? s.support : default_support(s);
+    const double common = common_support(s);
     if (s.support > 0) support_range(s, "/support", s.support, s.spacing);
     for (std::size_t i = 0; i < s.phases.size(); ++i) {
         const Phase& p = s.phases[i];

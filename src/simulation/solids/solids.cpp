@@ -3,6 +3,7 @@
 // 1 / sum W over the samples of the same body (Akinci et al. 2012), so that uneven sampling does no harm.
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/solids/solids.hpp"
 
@@ -189,92 +190,59 @@ void Solids::place_samples() {
     }
 }
 
-void Solids::find_near(std::span<const Vec3f> x, double reach) {
-    if (bodies_.empty()) return;
-    bool moving = moved_;
-    for (const Body& b : bodies_) moving = moving || b.motion != BodyMotion::fixed;
-    if (moving) {
-        place_samples();
-        std::vector<Box3d> boxes;
-        for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], reach));
-        near_images_ = images(boxes, 0);
-        std::vector<Box3d> placed;
-        for (const Image& m : near_images_)
-            placed.push_back({plain(vector(boxes[m.body].lo) + m.shift), plain(vector(boxes[m.body].hi) + m.shift)});
-        near_hash_.build(placed);
-        if (!samples_.empty()) {
-            if (!sample_index_) {
-                CellIndex<3, float>::Options options;
-                options.radius = static_cast<float>(reach);
-                options.executor = executor_;
-                if (!period_.isZero()) {
-                    options.periodic = Periodic<3, float>::orthorhombic(plain_float(period_));
-                    options.periodic.origin = plain_float(vector(domain_.lo));
-                }
-                sample_index_.emplace(options);
-            }
-            sample_index_->build(sample_x_);
+// Hashes of the bodies' images and of their samples, at the present poses.
+void Solids::index_near(double reach) {
+    place_samples();
+    std::vector<Box3d> boxes;
+    for (std::size_t i = 0; i < bodies_.size(); ++i) boxes.push_back(world_box(i, poses[i], reach));
+    near_images_ = images(boxes, 0);
+    std::vector<Box3d> placed;
+    for (const Image& m : near_images_)
+        placed.push_back({plain(vector(boxes[m.body].lo) + m.shift), plain(vector(boxes[m.body].hi) + m.shift)});
+    near_hash_.build(placed);
+    moved_ = false;
+    if (samples_.empty()) return;
+    if (!sample_index_) {
+        CellIndex<3, float>::Options options;
+        options.radius = static_cast<float>(reach);
+        options.executor = executor_;
+        if (!period_.isZero()) {
+            options.periodic = Periodic<3, float>::orthorhombic(plain_float(period_));
+            options.periodic.origin = plain_float(vector(domain_.lo));
         }
-        moved_ = false;
+        sample_index_.emplace(options);
     }
-    struct Found {
-        std::vector<std::uint32_t> particles, field_particles;
-        std::vector<FieldHit> fields;
-        std::vector<std::size_t> field_ends;
-    };
-    const std::size_t chunks = base::chunk_count(x.size(), chunk);
-    std::vector<Found> found(chunks);
-    base::run_tasks(executor_, chunks, [&](std::size_t c) {
-        std::vector<std::uint32_t> near;
-        Found& f = found[c];
-        for (std::size_t i = c * chunk; i < std::min(x.size(), (c + 1) * chunk); ++i) {
-            const Vector p = vector(x[i]);
-            near_hash_.find(plain(p), near);
-            bool sampled = false;
-            const std::size_t first = f.fields.size();
-            std::sort(near.begin(), near.end());
-            for (const std::uint32_t number : near) {
-                const auto& [b, shift] = near_images_[number];
-                if (bodies_[b].boundary != BoundaryKind::field) {
-                    sampled = true;
-                    continue;
-                }
-                const Quaterniond q = turn(poses[b]);
-                const Shape::Distance d =
-                    bodies_[b].shape->distance(q.conjugate() * (p - shift - vector(poses[b].position)), reach);
-                if (d.value < reach) f.fields.push_back({d.value, plain(q * d.normal), b, plain(shift)});
-            }
-            if (sampled) f.particles.push_back(static_cast<std::uint32_t>(i));
-            if (f.fields.size() > first) {
-                f.field_particles.push_back(static_cast<std::uint32_t>(i));
-                f.field_ends.push_back(f.fields.size());
-            }
+    sample_index_->build(sample_x_);
+}
+
+// Fields that reach a particle, and whether a body with samples may.
+void Solids::look_near(std::uint32_t particle, const Vector& x, double reach, std::vector<std::uint32_t>& scratch,
+                       Found& found) const {
+    near_hash_.find(plain(x), scratch);
+    std::sort(scratch.begin(), scratch.end());
+    bool sampled = false;
+    const std::size_t first = found.fields.size();
+    for (const std::uint32_t number : scratch) {
+        const auto& [b, shift] = near_images_[number];
+        if (bodies_[b].boundary != BoundaryKind::field) {
+            sampled = true;
+            continue;
         }
-    });
-    row_.assign(x.size(), 0);
-    field_row_.assign(x.size(), 0);
-    field_begin_.assign(1, 0);
-    near_fields_.clear();
-    std::vector<Vec3f> queries;
-    std::uint32_t rows = 0, field_rows = 0;
-    for (const Found& f : found) {
-        for (const std::uint32_t i : f.particles) {
-            row_[i] = ++rows;
-            queries.push_back(x[i]);
-        }
-        const std::size_t base = near_fields_.size();
-        for (std::size_t k = 0; k < f.field_particles.size(); ++k) {
-            field_row_[f.field_particles[k]] = ++field_rows;
-            field_begin_.push_back(base + f.field_ends[k]);
-        }
-        near_fields_.insert(near_fields_.end(), f.fields.begin(), f.fields.end());
+        const Quaterniond q = turn(poses[b]);
+        const Shape::Distance d =
+            bodies_[b].shape->distance(q.conjugate() * (x - shift - vector(poses[b].position)), reach);
+        if (d.value < reach) found.fields.push_back({d.value, plain(q * d.normal), b, plain(shift)});
     }
-    near_samples_.clear();
-    sample_begin_.assign(1, 0);
-    if (!sample_index_ || queries.empty()) {
-        row_.assign(x.size(), 0);
-        return;
+    if (sampled) found.particles.push_back(particle);
+    if (found.fields.size() > first) {
+        found.field_particles.push_back(particle);
+        found.field_ends.push_back(found.fields.size());
     }
+}
+
+// Copies the samples near each query beside each other.
+void Solids::gather_samples(std::span<const Vec3f> queries) {
+    QUADRAT_ASSERT(sample_index_ && sample_begin_.size() == 1);
     sample_index_->find_neighbors(queries, rows_);
     for (std::size_t k = 0; k < queries.size(); ++k) sample_begin_.push_back(sample_begin_.back() + rows_[k].size());
     near_samples_.resize(sample_begin_.back());
@@ -284,6 +252,42 @@ void Solids::find_near(std::span<const Vec3f> x, double reach) {
             for (const std::uint32_t b : rows_[k]) *to++ = samples_[b];
         }
     });
+}
+
+void Solids::find_near(std::span<const Vec3f> x, double reach) {
+    if (bodies_.empty()) return;
+    if (moved_ ||
+        std::any_of(bodies_.begin(), bodies_.end(), [](const Body& b) { return b.motion != BodyMotion::fixed; }))
+        index_near(reach);
+    const std::size_t chunks = base::chunk_count(x.size(), chunk);
+    std::vector<Found> found(chunks);
+    base::run_tasks(executor_, chunks, [&](std::size_t c) {
+        std::vector<std::uint32_t> near;
+        for (std::size_t i = c * chunk; i < std::min(x.size(), (c + 1) * chunk); ++i)
+            look_near(static_cast<std::uint32_t>(i), vector(x[i]), reach, near, found[c]);
+    });
+    row_.assign(x.size(), 0);
+    field_row_.assign(x.size(), 0);
+    field_begin_.assign(1, 0);
+    near_fields_.clear();
+    near_samples_.clear();
+    sample_begin_.assign(1, 0);
+    std::vector<Vec3f> queries;
+    std::uint32_t field_rows = 0;
+    for (const Found& f : found) {
+        if (sample_index_)
+            for (const std::uint32_t i : f.particles) {
+                queries.push_back(x[i]);
+                row_[i] = static_cast<std::uint32_t>(queries.size());
+            }
+        const std::size_t base = near_fields_.size();
+        for (std::size_t k = 0; k < f.field_particles.size(); ++k) {
+            field_row_[f.field_particles[k]] = ++field_rows;
+            field_begin_.push_back(base + f.field_ends[k]);
+        }
+        near_fields_.insert(near_fields_.end(), f.fields.begin(), f.fields.end());
+    }
+    if (!queries.empty()) gather_samples(queries);
 }
 
 void Solids::react(const Sample& b, const Vec3f& force, std::vector<Wrench>& to) const {

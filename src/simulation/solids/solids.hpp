@@ -148,7 +148,16 @@ class Solids {
     };
     static constexpr std::uint32_t none = 0xffffffffu;
 
+    struct Found {  // of the particles of one task
+        std::vector<std::uint32_t> particles, field_particles;
+        std::vector<FieldHit> fields;
+        std::vector<std::size_t> field_ends;
+    };
     void place_samples();
+    void index_near(double reach);
+    void look_near(std::uint32_t particle, const Vector& x, double reach, std::vector<std::uint32_t>& scratch,
+                   Found& found) const;
+    void gather_samples(std::span<const Vec3f> queries);
     [[nodiscard]] Body make_body(const RigidBody& given, const std::string& path, const Kernel& kernel,
                                  double calibration);
     void take_samples(Body& body, const Kernel& kernel, double calibration) const;

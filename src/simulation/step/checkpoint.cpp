@@ -12,7 +12,7 @@
 
 #include "base/assert.hpp"
 #include "simulation/scene/scene_fields.hpp"
-#include "simulation/step/state.hpp"
+#include "simulation/step/run.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -22,7 +22,7 @@
 namespace quadrat::simulation {
 namespace {
 
-constexpr char magic[16] = "quadrat-run-03";
+constexpr char magic[16] = "quadrat-run-04";
 
 // 64 bits over all bytes and their number: each word is mixed in by steps that lose nothing, so a change of one word
 // always shows.
@@ -116,12 +116,18 @@ void put(A& a, T& v) {
 }
 
 template <class A>
-void put_run(A& a, State& s) {
-    all(a, s.time, s.last_step, s.steps, s.next_id, s.emitters, s.pairs, s.contacts, s.iterations);
-    Particles& p = s.p;
+void put_run(A& a, Run& run) {
+    Fluid& fluid = run.fluid;
+    Solids& solids = run.solids;
+    Cloths& cloths = run.cloths;
+    Clock& clock = run.clock;
+    Tally& tally = run.tally;
+    all(a, clock.time, clock.last_step, clock.steps, fluid.next_id, fluid.emitters, fluid.pairs, tally.contacts,
+        tally.iterations);
+    Particles& p = fluid.p;
     all(a, p.x, p.v, p.a, p.rho, p.p, p.h, p.phase, p.id, p.kappa, p.kappa_v, p.level, p.dt);
-    s.solids.archive([&](auto&... v) { all(a, v...); });
-    s.cloths.archive([&](auto&... v) { all(a, v...); });
+    solids.archive([&](auto&... v) { all(a, v...); });
+    cloths.archive([&](auto&... v) { all(a, v...); });
 }
 
 // The bytes between the head and the checksum, once both are found good.
@@ -146,7 +152,7 @@ std::span<const std::byte> take_note(Reader& r) {
 
 }  // namespace
 
-void save(const State& s, std::span<const std::byte> note, std::vector<std::byte>& out) {
+void save(const Run& run, std::span<const std::byte> note, std::vector<std::byte>& out) {
     const std::size_t start = out.size();
     Writer w(out);
     w.bytes(magic, sizeof magic);
@@ -154,8 +160,8 @@ void save(const State& s, std::span<const std::byte> note, std::vector<std::byte
     put(w, size);
     w.bytes(note.data(), note.size());
     // The archive reads members only, but the same function serves both directions.
-    put(w, const_cast<Scene&>(s.scene));
-    put_run(w, const_cast<State&>(s));
+    put(w, const_cast<Scene&>(run.world.scene));
+    put_run(w, const_cast<Run&>(run));
     const std::uint64_t sum = checksum(std::span<const std::byte>(out).subspan(start));
     w.bytes(&sum, sizeof sum);
     QUADRAT_ASSERT(out.size() - start >= sizeof magic + sizeof size + note.size() + sizeof sum);
@@ -166,21 +172,22 @@ std::span<const std::byte> note_of(std::span<const std::byte> bytes) {
     return take_note(r);
 }
 
-void load(State& s, std::span<const std::byte> bytes) {
+void load(Run& run, std::span<const std::byte> bytes) {
     Reader r = open(bytes);
     (void)take_note(r);
     try {
-        put(r, s.scene);
-        validate(s.scene);
-        set_up(s);
-        put_run(r, s);
+        put(r, run.world.scene);
+        validate(run.world.scene);
+        set_up(run);
+        put_run(r, run);
     } catch (const Error& e) {  // bytes that were made, not damaged
         throw Error(ErrorKind::bad_format, std::string("the checkpoint does not fit this program: ") + e.what());
     }
-    const std::size_t n = s.p.size();
+    Fluid& fluid = run.fluid;
+    const std::size_t n = fluid.p.size();
     bool whole = r.rest() == 0;
-    s.p.each([&](auto& array) { whole = whole && array.size() == n; });
-    for (const std::uint8_t phase : s.p.phase) whole = whole && phase < s.phases.size();
+    fluid.p.each([&](auto& array) { whole = whole && array.size() == n; });
+    for (const std::uint8_t phase : fluid.p.phase) whole = whole && phase < fluid.phases.size();
     if (!whole) throw Error(ErrorKind::bad_format, "the checkpoint does not fit its scene", {.byte = r.at()});
 }
 

@@ -5,7 +5,7 @@
 // a body that is lighter than they are together. No particle ends a step inside a body or beyond a wall.
 #include "base/parallel.hpp"
 #include "simulation/step/integrate.hpp"
-#include "simulation/step/state.hpp"
+#include "simulation/step/run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,122 +60,133 @@ struct Meeting {
     Vector point, normal;  ///< on the body itself, not on an image; out of the body
 };
 
-void collide_range(State& s, std::size_t begin, std::size_t end, std::vector<Meeting>& meetings) {
+void collide_range(const World& world, const Solids& solids, std::span<const Vec3f> before, std::span<Vec3f> x,
+                   std::size_t begin, std::size_t end, std::vector<Meeting>& meetings) {
     std::vector<std::uint32_t> near;
-    const double skin = 0.02 * s.spacing;
+    const double skin = 0.02 * world.scene.spacing;
     for (std::size_t i = begin; i < end; ++i) {
-        const Vector from = vector(s.before[i]);
-        Vector to = from + vector(s.apart(s.p.x[i], s.before[i]));
-        s.solids.candidates(from, to, near);
+        const Vector from = vector(before[i]);
+        Vector to = from + vector(world.apart(x[i], before[i]));
+        solids.candidates(from, to, near);
         if (near.empty()) continue;
         bool moved = false;
         for (int round = 0; round < 3; ++round) {
             bool again = false;
             for (const std::uint32_t number : near) {
-                const auto& [b, shift] = s.solids.path_image(number);
-                const Body& body = s.solids.bodies()[b];
+                const auto& [b, shift] = solids.path_image(number);
+                const Body& body = solids.bodies()[b];
                 Vector n, goal = to - shift;
-                if (!stop(body, frame(body.before), frame(s.solids.poses[b]), skin, from - shift, goal, n)) continue;
+                if (!stop(body, frame(body.before), frame(solids.poses[b]), skin, from - shift, goal, n)) continue;
                 again = moved = true;
                 if (round == 0) meetings.push_back({static_cast<std::uint32_t>(i), b, goal, n});
                 to = goal + shift;
             }
             if (!again) break;
         }
-        if (moved) s.p.x[i] = plain_float(to);
+        if (moved) x[i] = plain_float(to);
     }
 }
 
-void respond(State& s, double dt, const std::vector<Meeting>& meetings) {
+void respond(Fluid& fluid, Solids& solids, double dt, const std::vector<Meeting>& meetings) {
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round)
         for (const Meeting& m : meetings) {
-            const Body& body = s.solids.bodies()[m.body];
-            const double inverse = 1 / double{s.phases[s.p.phase[m.particle]].mass};
-            const Vector v = vector(s.p.v[m.particle]);
-            const Vector relative = v - s.solids.velocity_at(m.body, m.point);
+            const Body& body = solids.bodies()[m.body];
+            const double inverse = 1 / double{fluid.phase_of(m.particle).mass};
+            const Vector v = vector(fluid.p.v[m.particle]);
+            const Vector relative = v - solids.velocity_at(m.body, m.point);
             const double into = relative.dot(m.normal);
             Vector impulse = Vector::Zero();
             if (into < 0)
                 impulse = (round == 0 ? 1 + body.restitution : 1) * -into /
-                          (inverse + s.solids.ease(m.body, m.point, m.normal)) * m.normal;
+                          (inverse + solids.ease(m.body, m.point, m.normal)) * m.normal;
             const Vector slide = relative - into * m.normal;
             const double sliding = slide.norm();
             if (round == 0 && sliding > 0)
                 impulse += (std::exp(-body.friction * dt) - 1) /
-                           (inverse + s.solids.ease(m.body, m.point, slide / sliding)) * slide;
-            s.p.v[m.particle] = plain_float(v + inverse * impulse);
-            s.solids.push(m.body, m.point, -impulse);
+                           (inverse + solids.ease(m.body, m.point, slide / sliding)) * slide;
+            fluid.p.v[m.particle] = plain_float(v + inverse * impulse);
+            solids.push(m.body, m.point, -impulse);
         }
 }
 
 // The path as it was walked, not from one end of a periodic axis to the other; where it crosses the seam, its image at
 // the other end too, which is where it goes on.
-void stop_at_cloth(State& s, std::size_t i, std::vector<ClothTouch>& touches, std::vector<std::uint32_t>& scratch) {
+void stop_at_cloth(const World& world, const Cloths& cloths, std::span<const Vec3f> before, std::span<Vec3f> x,
+                   std::size_t i, std::vector<ClothTouch>& touches, std::vector<std::uint32_t>& scratch) {
     const auto id = static_cast<std::uint32_t>(i);
-    if (!s.periodic()) {
-        s.cloths.stop(id, s.before[i], s.p.x[i], touches, scratch);
+    if (!world.periodic()) {
+        cloths.stop(id, before[i], x[i], touches, scratch);
         return;
     }
-    Vec3f from = s.before[i];
-    const Vec3f step = s.apart(s.p.x[i], from);
+    Vec3f from = before[i];
+    const Vec3f step = world.apart(x[i], from);
     Vec3f to = {{from[0] + step[0], from[1] + step[1], from[2] + step[2]}};
     const auto stop = [&] {
         const Vec3f wanted = to;
-        s.cloths.stop(id, from, to, touches, scratch);
+        cloths.stop(id, from, to, touches, scratch);
         return to != wanted;
     };
     bool moved = stop();
     Vec3f there = to;
-    wrap(s, there);
+    world.wrap(there);
     if (there != to) {
         for (int k = 0; k < 3; ++k) from[k] += there[k] - to[k];
         to = there;
         moved = stop() || moved;
     }
-    if (moved) s.p.x[i] = to;
+    if (moved) x[i] = to;
 }
 
 }  // namespace
 
-void collide(State& s, double dt) {
-    if (s.solids.empty() && s.cloths.empty()) return;
-    guard(s);  // a search for paths refuses what is not finite, and does not know which particle it is
-    const std::size_t n = s.p.size();
+void collide(Run& run, double dt) {
+    const World& world = run.world;
+    Fluid& fluid = run.fluid;
+    Solids& solids = run.solids;
+    Cloths& cloths = run.cloths;
+    Clock& clock = run.clock;
+    Tally& tally = run.tally;
+    std::vector<Vec3f>& before = run.before;
+    if (solids.empty() && cloths.empty()) return;
+    guard(world, fluid,
+          clock.time);  // a search for paths refuses what is not finite, and does not know which particle it is
+    const std::size_t n = fluid.p.size();
     std::vector<ClothTouch> touches;
     {
-        const Timer timer(s.seconds.collide);
+        const Timer timer(tally.seconds.collide);
         std::vector<Solids::Ground> walls;
-        for (const Wall& w : s.walls)
+        for (const Wall& w : world.walls)
             walls.push_back({Vector(double{w.normal[0]}, double{w.normal[1]}, double{w.normal[2]}), double{w.offset},
                              double{w.restitution}, double{w.friction}});
-        s.contacts += s.solids.move(dt, s.time, walls);
+        tally.contacts += solids.move(dt, clock.time, walls);
         const std::size_t chunks = base::chunk_count(n, grain);
         std::vector<std::vector<Meeting>> met(chunks);
         std::vector<std::vector<ClothTouch>> touched(chunks);
-        base::run_tasks(s.executor, chunks, [&](std::size_t c) {
+        base::run_tasks(world.executor, chunks, [&](std::size_t c) {
             const std::size_t begin = c * grain, end = std::min(n, (c + 1) * grain);
-            if (!s.solids.empty()) collide_range(s, begin, end, met[c]);
-            if (!met[c].empty()) meet_walls(s, begin, end, 0);
-            if (!s.cloths.empty()) {
+            if (!solids.empty()) collide_range(world, solids, before, fluid.p.x, begin, end, met[c]);
+            if (!met[c].empty()) meet_walls(world, fluid, begin, end, 0);
+            if (!cloths.empty()) {
                 std::vector<std::uint32_t> scratch;
-                for (std::size_t i = begin; i < end; ++i) stop_at_cloth(s, i, touched[c], scratch);
+                for (std::size_t i = begin; i < end; ++i)
+                    stop_at_cloth(world, cloths, before, fluid.p.x, i, touched[c], scratch);
             }
-            if (s.periodic())
-                for (std::size_t i = begin; i < end; ++i) wrap(s, s.p.x[i]);
+            if (world.periodic())
+                for (std::size_t i = begin; i < end; ++i) world.wrap(fluid.p.x[i]);
         });
         for (std::size_t c = 0; c < chunks; ++c) {
-            s.contacts += met[c].size() + touched[c].size();
-            respond(s, dt, met[c]);
+            tally.contacts += met[c].size() + touched[c].size();
+            respond(fluid, solids, dt, met[c]);
             touches.insert(touches.end(), touched[c].begin(), touched[c].end());
         }
     }
-    if (s.cloths.empty()) return;
-    const Timer timer(s.seconds.cloth);
+    if (cloths.empty()) return;
+    const Timer timer(tally.seconds.cloth);
     std::vector<float> mass(n);
-    for (std::size_t i = 0; i < n; ++i) mass[i] = s.phases[s.p.phase[i]].mass;
-    s.cloths.respond(touches, s.p.v, mass, dt);
-    s.contacts += s.cloths.advance(s.time + dt, s.solids, touches, s.p.x, s.p.v, mass);
+    for (std::size_t i = 0; i < n; ++i) mass[i] = fluid.phase_of(i).mass;
+    cloths.respond(touches, fluid.p.v, mass, dt);
+    tally.contacts += cloths.advance(clock.time + dt, solids, touches, fluid.p.x, fluid.p.v, mass);
 }
 
 }  // namespace quadrat::simulation

@@ -6,7 +6,6 @@
 #include <quadrat/error.hpp>
 
 #include "base/parallel.hpp"
-#include "simulation/step/state.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,9 +36,9 @@ bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
 }
 
 // By viscosity, as of a pair with the thickest phase, and by tension.
-double force_limit(const State& s, const PhaseData& f, double half) {
-    double thickest = 0, dt = s.largest_step;
-    for (const PhaseData& other : s.phases) thickest = std::max(thickest, double{other.viscosity});
+double force_limit(const Fluid& fluid, const PhaseData& f, double half) {
+    double thickest = 0, dt = std::numeric_limits<double>::infinity();
+    for (const PhaseData& other : fluid.phases) thickest = std::max(thickest, double{other.viscosity});
     const double viscosity = 0.5 * (double{f.viscosity} + thickest), tension = double{f.tension};
     const double density = double{f.rest_density};
     if (viscosity > 0) dt = std::min(dt, 0.125 * half * half * density / viscosity);
@@ -49,34 +48,35 @@ double force_limit(const State& s, const PhaseData& f, double half) {
 
 }  // namespace
 
-double force_limit(const State& s) {
-    double dt = s.largest_step;
-    for (const PhaseData& f : s.phases) dt = std::min(dt, force_limit(s, f, 0.5 * s.support));
+double force_limit(const Fluid& fluid) {
+    double dt = std::numeric_limits<double>::infinity();
+    for (const PhaseData& f : fluid.phases) dt = std::min(dt, force_limit(fluid, f, 0.5 * fluid.support));
     return dt;
 }
 
-float courant_limit(const State& s, std::size_t i) {
-    const PhaseData& f = s.phases[s.p.phase[i]];
-    const float half = 0.5f * s.support_of(i);
-    const Vec3f& v = s.p.v[i];
-    const Vec3f& a = s.p.a[i];
+float courant_limit(const Fluid& fluid, const Clock& clock, std::size_t i) {
+    const PhaseData& f = fluid.phase_of(i);
+    const float half = 0.5f * fluid.support_of(i);
+    const Vec3f& v = fluid.p.v[i];
+    const Vec3f& a = fluid.p.a[i];
     const float speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     const float acceleration = std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-    const auto alpha = static_cast<float>(s.courant);
+    const auto alpha = static_cast<float>(clock.courant);
     float dt = alpha * half / (f.sound_speed + speed);
     // Others that every explicit scheme has: by force, viscosity and tension (Monaghan 1992; Morris et al. 1997).
     if (acceleration > 0) dt = std::min(dt, 0.25f * std::sqrt(half / acceleration));
-    return std::min(dt, static_cast<float>(force_limit(s, f, double{half})));
+    return std::min(dt, static_cast<float>(std::min(clock.largest_step, force_limit(fluid, f, double{half}))));
 }
 
-double courant_step(const State& s) {
-    if (s.p.size() == 0) return empty_step(s);
-    if (!s.same_support)
+double courant_step(const World& world, const Fluid& fluid, const Clock& clock) {
+    if (fluid.p.size() == 0) return empty_step(world, fluid, clock);
+    if (!fluid.same_support)
         return base::parallel_reduce(
-            s.executor, s.p.size(), 8 * grain, s.largest_step,
+            world.executor, fluid.p.size(), 8 * grain, clock.largest_step,
             [&](std::size_t begin, std::size_t end) {
-                double least = s.largest_step;
-                for (std::size_t i = begin; i < end; ++i) least = std::min(least, double{courant_limit(s, i)});
+                double least = clock.largest_step;
+                for (std::size_t i = begin; i < end; ++i)
+                    least = std::min(least, double{courant_limit(fluid, clock, i)});
                 return least;
             },
             [](double l, double r) { return std::min(l, r); });
@@ -85,11 +85,11 @@ double courant_step(const State& s) {
         float v_sq = 0, a_sq = 0;
     };
     const Most most = base::parallel_reduce(
-        s.executor, s.p.size(), 8 * grain, Most{},
+        world.executor, fluid.p.size(), 8 * grain, Most{},
         [&](std::size_t begin, std::size_t end) {
             Most m;
             for (std::size_t i = begin; i < end; ++i) {
-                const Vec3f &v = s.p.v[i], &a = s.p.a[i];
+                const Vec3f &v = fluid.p.v[i], &a = fluid.p.a[i];
                 m.v_sq = std::max(m.v_sq, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
                 m.a_sq = std::max(m.a_sq, a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
             }
@@ -98,99 +98,77 @@ double courant_step(const State& s) {
         [](Most l, Most r) {
             return Most{std::max(l.v_sq, r.v_sq), std::max(l.a_sq, r.a_sq)};
         });
-    const double half = 0.5 * s.support, acceleration = std::sqrt(double{most.a_sq});
-    double dt = std::min(s.largest_step, s.courant * half / (s.sound_speed + std::sqrt(double{most.v_sq})));
+    const double half = 0.5 * fluid.support, acceleration = std::sqrt(double{most.a_sq});
+    double dt = std::min(clock.largest_step, clock.courant * half / (fluid.sound_speed + std::sqrt(double{most.v_sq})));
     if (acceleration > 0) dt = std::min(dt, 0.25 * std::sqrt(half / acceleration));
-    return std::min(dt, force_limit(s));
+    return std::min(dt, force_limit(fluid));
 }
 
-void wrap(const State& s, Vec3f& x) {
-    for (int k = 0; k < 3; ++k) {
-        const float l = s.period[static_cast<std::size_t>(k)];
-        if (!(l > 0)) continue;
-        const auto lo = static_cast<float>(s.scene.domain.box.lo[k]);
-        if (x[k] >= lo && x[k] < lo + l) continue;
-        x[k] -= l * std::floor((x[k] - lo) / l);
-        if (x[k] >= lo + l || x[k] < lo) x[k] = lo;  // rounding: both ends are one place
-    }
-}
-
-std::uint64_t meet_walls(State& s, std::size_t begin, std::size_t end, double dt) {
+std::uint64_t meet_walls(const World& world, Fluid& fluid, std::size_t begin, std::size_t end, double dt) {
     std::uint64_t met = 0;
-    const auto spacing = static_cast<float>(s.spacing);
-    const bool planes = !s.scene.domain.planes.empty();
+    const auto spacing = static_cast<float>(world.scene.spacing);
+    const bool planes = !world.scene.domain.planes.empty();
     for (std::size_t i = begin; i < end; ++i) {
-        const Vec3f& x = s.p.x[i];
+        const Vec3f& x = fluid.p.x[i];
         bool inside = !planes;
-        for (int k = 0; k < 3; ++k) inside = inside && x[k] >= s.inner.lo[k] && x[k] <= s.inner.hi[k];
+        for (int k = 0; k < 3; ++k) inside = inside && x[k] >= fluid.inner.lo[k] && x[k] <= fluid.inner.hi[k];
         if (inside) continue;  // the inner box is more than half a spacing from every wall
-        for (const Wall& w : s.walls) met += meet_wall(w, spacing, static_cast<float>(dt), s.p.x[i], s.p.v[i]);
+        for (const Wall& w : world.walls)
+            met += meet_wall(w, spacing, static_cast<float>(dt), fluid.p.x[i], fluid.p.v[i]);
     }
     return met;
 }
 
-namespace {
+double empty_step(const World& world, const Fluid& fluid, const Clock& clock) {
+    return std::min(clock.largest_step, next_emission(world, fluid, clock.time) - clock.time);
+}
 
-template <bool kKick>
-void move_all(State& s, double dt) {
-    const Timer timer(s.seconds.integrate);
-    const std::size_t n = s.p.size();
-    const bool keep = !s.solids.empty() || !s.cloths.empty();
-    s.before.resize(keep ? n : 0);
+std::uint64_t advance(const World& world, Fluid& fluid, double dt, Kick kick) {
     const auto step = static_cast<float>(dt);
-    s.contacts += base::parallel_reduce(
-        s.executor, n, grain, std::uint64_t{0},
+    Particles& p = fluid.p;
+    return base::parallel_reduce(
+        world.executor, p.size(), grain, std::uint64_t{0},
         [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                if (keep) s.before[i] = s.p.x[i];
-                if constexpr (kKick) {
-                    for (int k = 0; k < 3; ++k) leap_frog(s.p.x[i][k], s.p.v[i][k], s.p.a[i][k], s.p.dt[i], step);
-                    s.p.dt[i] = step;
-                } else {
-                    for (int k = 0; k < 3; ++k) s.p.x[i][k] += step * s.p.v[i][k];
+            if (kick == Kick::yes)
+                for (std::size_t i = begin; i < end; ++i) {
+                    for (int k = 0; k < 3; ++k) leap_frog(p.x[i][k], p.v[i][k], p.a[i][k], p.dt[i], step);
+                    p.dt[i] = step;
                 }
-            }
-            const std::uint64_t met = meet_walls(s, begin, end, dt);
-            if (s.periodic())
-                for (std::size_t i = begin; i < end; ++i) wrap(s, s.p.x[i]);
+            else
+                for (std::size_t i = begin; i < end; ++i)
+                    for (int k = 0; k < 3; ++k) p.x[i][k] += step * p.v[i][k];
+            const std::uint64_t met = meet_walls(world, fluid, begin, end, dt);
+            if (world.periodic())
+                for (std::size_t i = begin; i < end; ++i) world.wrap(p.x[i]);
             return met;
         },
         [](std::uint64_t a, std::uint64_t b) { return a + b; });
 }
 
-}  // namespace
-
-void move_particles(State& s, double dt) {
-    move_all<true>(s, dt);
-}
-void drift_particles(State& s, double dt) {
-    move_all<false>(s, dt);
-}
-
-void guard(const State& s) {
+void guard(const World& world, const Fluid& fluid, double time) {
     double extent = 0;
-    for (int k = 0; k < s.dimension; ++k)
-        extent = std::max({extent, std::abs(s.scene.domain.box.lo[k]), std::abs(s.scene.domain.box.hi[k])});
+    for (int k = 0; k < world.scene.dimension; ++k)
+        extent = std::max({extent, std::abs(world.scene.domain.box.lo[k]), std::abs(world.scene.domain.box.hi[k])});
     const auto far = static_cast<float>(1e4 * extent);
-    const auto fast = static_cast<float>(100 * std::max(s.expected_speed, s.sound_speed));
+    const auto fast = static_cast<float>(100 * std::max(world.expected_speed, fluid.sound_speed));
     constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
     const std::size_t bad = base::parallel_reduce(
-        s.executor, s.p.size(), 8 * grain, none,
+        world.executor, fluid.p.size(), 8 * grain, none,
         [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 for (int k = 0; k < 3; ++k)
-                    if (!(std::abs(s.p.x[i][k]) <= far && std::abs(s.p.v[i][k]) <= fast)) return i;
+                    if (!(std::abs(fluid.p.x[i][k]) <= far && std::abs(fluid.p.v[i][k]) <= fast)) return i;
             return none;
         },
         [](std::size_t a, std::size_t b) { return std::min(a, b); });
     if (bad == none) return;
-    const Vec3f& v = s.p.v[bad];
+    const Vec3f& v = fluid.p.v[bad];
     const float speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     throw Error(ErrorKind::bad_value,
                 std::string(std::isfinite(speed) ? "the simulation blew up: particle " : "not a number: particle ") +
-                    std::to_string(s.p.id[bad]) + " at " + std::to_string(s.time) + " s, speed " +
+                    std::to_string(fluid.p.id[bad]) + " at " + std::to_string(time) + " s, speed " +
                     std::to_string(speed) + " m/s; try a smaller step or a lower stiffness",
-                {.index = s.p.id[bad]});
+                {.index = fluid.p.id[bad]});
 }
 
 }  // namespace quadrat::simulation

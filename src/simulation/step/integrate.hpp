@@ -1,7 +1,7 @@
-// One step of leap-frog for one coordinate.
+// The move of the particles, and how long it may be.
 #pragma once
 
-#include <quadrat/geometry.hpp>
+#include "simulation/step/run.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,16 +22,19 @@ inline void leap_frog(T& x, T& v, T a, T dt_old, T dt) {
     return 2 * dt > rest ? 0.5 * rest : dt;
 }
 
-struct State;
-[[nodiscard]] float courant_limit(const State& s, std::size_t i);
+/// The largest step that eq. 12 and the forces allow particle i.
+[[nodiscard]] float courant_limit(const Fluid& fluid, const Clock& clock, std::size_t i);
+/// The largest that they allow all.
+[[nodiscard]] double courant_step(const World& world, const Fluid& fluid, const Clock& clock);
 /// The largest step that viscosity and tension allow (Morris et al. 1997; Brackbill et al. 1992).
-[[nodiscard]] double force_limit(const State& s);
-void move_particles(State& s, double dt);
-/// The same without a change of velocity.
-void drift_particles(State& s, double dt);
+[[nodiscard]] double force_limit(const Fluid& fluid);
+/// The step while there is no fluid: until there is some.
+[[nodiscard]] double empty_step(const World& world, const Fluid& fluid, const Clock& clock);
+/// Moves all particles by dt; returns how many met a wall.
+std::uint64_t advance(const World& world, Fluid& fluid, double dt, Kick kick);
 /// Puts particles [begin, end) back in front of the walls; returns how many were behind.
-std::uint64_t meet_walls(State& s, std::size_t begin, std::size_t end, double dt);
-/// Into the periodic box.
-void wrap(const State& s, Vec3f& x);
+std::uint64_t meet_walls(const World& world, Fluid& fluid, std::size_t begin, std::size_t end, double dt);
+/// Throws if a particle is not finite or out of all bounds.
+void guard(const World& world, const Fluid& fluid, double time);
 
 }  // namespace quadrat::simulation

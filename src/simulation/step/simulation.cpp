@@ -3,18 +3,18 @@
 
 #include <quadrat/error.hpp>
 
-#include "base/parallel.hpp"
 #include "simulation/step/integrate.hpp"
-#include "simulation/step/state.hpp"
+#include "simulation/step/run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <string>
 #include <utility>
 
 namespace quadrat {
 
-struct Simulation::Impl : simulation::State {};
+struct Simulation::Impl : simulation::Run {};
 
 namespace simulation {
 namespace {
@@ -22,44 +22,68 @@ namespace {
 // Steps between sorting the particles again.
 constexpr std::uint64_t sort_every = 32;
 
-void step(State& s, double end) {
-    // A frame of steps of their own is many steps, and may step over the multiples for ever.
-    if (s.scene.stepping.kind == StepKind::per_particle || s.steps % sort_every == 0) {
-        const Timer timer(s.seconds.integrate);
-        take_out_gone(s);
-        sort_particles(s);
-    }
-    emit(s, s.time);
-    s.contacts = 0;
-    s.iterations = 0;
-    double dt = 0;
-    if (s.scene.solver == SolverKind::incompressible) {
-        incompressible_step(s, end);
-        return;
-    }
-    if (s.scene.stepping.kind == StepKind::per_particle) {
-        per_particle_frame(s, end);
-        return;
-    }
-    search(s);
-    densities(s);
-    forces(s, true);
-    dt = s.scene.stepping.kind == StepKind::fixed ? s.scene.stepping.fixed : courant_step(s);
-    dt = cut(dt, end - s.time);
-    // By the same leap-frog as the particles, so that what they lose bodies gain.
-    s.solids.accelerate(0.5 * (s.last_step + dt), vector(s.scene.gravity));
-    move(s, dt);
-}
-
 }  // namespace
 
-void move(State& s, double dt) {
-    move_particles(s, dt);
-    collide(s, dt);
-    s.time += dt;
-    s.last_step = dt;
-    ++s.steps;
-    guard(s);
+Timer::Timer(double& to)
+    : to_(to), start_(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()) {}
+Timer::~Timer() {
+    to_ += std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count() - start_;
+}
+
+void move_particles(Run& run, double dt, Kick kick) {
+    const Timer timer(run.tally.seconds.integrate);
+    if (!run.solids.empty() || !run.cloths.empty()) run.before = run.fluid.p.x;
+    run.tally.contacts += advance(run.world, run.fluid, dt, kick);
+}
+
+void look_around(Run& run) {
+    {
+        const Timer timer(run.tally.seconds.search);
+        search(run.world, run.fluid, run.solids);
+    }
+    const Timer timer(run.tally.seconds.density);
+    densities(run.world, run.fluid, run.solids);
+}
+
+void find_forces(Run& run, bool pressure, const std::uint8_t* active) {
+    const Timer timer(run.tally.seconds.forces);
+    forces(run.world, run.fluid, run.solids, pressure, active);
+}
+
+void step(Run& run, double end) {
+    const World& world = run.world;
+    Fluid& fluid = run.fluid;
+    Solids& solids = run.solids;
+    Clock& clock = run.clock;
+    Tally& tally = run.tally;
+    const Stepping& stepping = world.scene.stepping;
+    // A frame of steps of their own is many steps, and may step over the multiples for ever.
+    if (stepping.kind == StepKind::per_particle || clock.steps % sort_every == 0) {
+        const Timer timer(tally.seconds.integrate);
+        take_out_gone(world, fluid);
+        sort_particles(world, fluid);
+    }
+    emit(world, fluid, solids, clock.time);
+    tally.contacts = 0;
+    tally.iterations = 0;
+    if (world.scene.solver == SolverKind::incompressible) return incompressible_step(run, end);
+    if (stepping.kind == StepKind::per_particle) return per_particle_frame(run, end);
+    look_around(run);
+    find_forces(run, true);
+    const bool fixed = stepping.kind == StepKind::fixed;
+    const double dt = cut(fixed ? stepping.fixed : courant_step(world, fluid, clock), end - clock.time);
+    // By the same leap-frog as the particles, so that what they lose bodies gain.
+    solids.accelerate(0.5 * (clock.last_step + dt), vector(world.scene.gravity));
+    move(run, dt);
+}
+
+void move(Run& run, double dt) {
+    move_particles(run, dt, Kick::yes);
+    collide(run, dt);
+    run.clock.time += dt;
+    run.clock.last_step = dt;
+    ++run.clock.steps;
+    guard(run.world, run.fluid, run.clock.time);
 }
 
 }  // namespace simulation
@@ -67,55 +91,56 @@ void move(State& s, double dt) {
 Simulation::Simulation() : impl_(std::make_unique<Impl>()) {}
 Simulation::Simulation(const Scene& scene, Executor* executor) : Simulation() {
     simulation::validate(scene);
-    impl_->scene = scene;
-    impl_->executor = executor;
+    impl_->world.scene = scene;
+    impl_->world.executor = executor;
     simulation::set_up(*impl_);
-    simulation::densities(*impl_);  // so that what is measured of a step is there from the beginning
+    simulation::densities(impl_->world, impl_->fluid,
+                          impl_->solids);  // so that what is measured of a step is there from the beginning
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 
 void Simulation::step() {
-    simulation::step(*impl_, impl_->time + 2 * impl_->largest_step);
+    simulation::step(*impl_, impl_->clock.time + 2 * impl_->clock.largest_step);
 }
 
 void Simulation::advance_to(double time, const StopToken& stop) {
-    while (impl_->time < time) {
+    while (impl_->clock.time < time) {
         if (stop.stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
-        const double before = impl_->time;
+        const double before = impl_->clock.time;
         simulation::step(*impl_, time);
-        if (!(impl_->time > before))
-            throw Error(ErrorKind::bad_value, "a step of " + std::to_string(impl_->last_step) + " s at " +
+        if (!(impl_->clock.time > before))
+            throw Error(ErrorKind::bad_value, "a step of " + std::to_string(impl_->clock.last_step) + " s at " +
                                                   std::to_string(before) + " s is too short to go on");
         // A rest that rounding left is not a step.
-        if (time - impl_->time < 1e-9 * impl_->last_step) impl_->time = time;
+        if (time - impl_->clock.time < 1e-9 * impl_->clock.last_step) impl_->clock.time = time;
     }
 }
 
 const Scene& Simulation::scene() const noexcept {
-    return impl_->scene;
+    return impl_->world.scene;
 }
 double Simulation::time() const noexcept {
-    return impl_->time;
+    return impl_->clock.time;
 }
 std::span<const Vec3f> Simulation::positions() const noexcept {
-    return impl_->p.x;
+    return impl_->fluid.p.x;
 }
 std::span<const Vec3f> Simulation::velocities() const noexcept {
-    return impl_->p.v;
+    return impl_->fluid.p.v;
 }
 std::span<const float> Simulation::densities() const noexcept {
-    return impl_->p.rho;
+    return impl_->fluid.p.rho;
 }
 std::span<const float> Simulation::pressures() const noexcept {
-    return impl_->p.p;
+    return impl_->fluid.p.p;
 }
 std::span<const std::uint8_t> Simulation::phases() const noexcept {
-    return impl_->p.phase;
+    return impl_->fluid.p.phase;
 }
 std::span<const std::uint32_t> Simulation::ids() const noexcept {
-    return impl_->p.id;
+    return impl_->fluid.p.id;
 }
 std::span<const BodyPose> Simulation::bodies() const noexcept {
     return impl_->solids.poses;
@@ -125,50 +150,56 @@ ClothSurface Simulation::cloth(std::size_t number) const {
 }
 
 Simulation::Preset Simulation::preset() const noexcept {
-    const simulation::State& s = *impl_;
-    return {s.support, s.spacing, s.expected_speed, s.sound_speed,
-            s.courant * 0.5 * s.support /
-                ((s.scene.solver == SolverKind::incompressible ? 0 : s.sound_speed) + s.expected_speed)};
+    const simulation::World& world = impl_->world;
+    const simulation::Fluid& fluid = impl_->fluid;
+    const simulation::Clock& clock = impl_->clock;
+    return {fluid.support, world.scene.spacing, world.expected_speed, fluid.sound_speed,
+            clock.courant * 0.5 * fluid.support /
+                ((world.scene.solver == SolverKind::incompressible ? 0 : fluid.sound_speed) + world.expected_speed)};
 }
 
 Statistics Simulation::statistics() const {
-    const simulation::State& s = *impl_;
+    const simulation::World& world = impl_->world;
+    const simulation::Fluid& fluid = impl_->fluid;
+    const simulation::Clock& clock = impl_->clock;
+    const simulation::Tally& tally = impl_->tally;
     Statistics out;
-    out.time = s.time;
-    out.time_step = s.last_step;
-    out.steps = s.steps;
-    out.particles = s.p.size();
+    out.time = clock.time;
+    out.time_step = clock.last_step;
+    out.steps = clock.steps;
+    out.particles = fluid.p.size();
     double error = 0;
-    for (std::size_t i = 0; i < s.p.size(); ++i) {
-        const simulation::PhaseData& f = s.phases[s.p.phase[i]];
+    for (std::size_t i = 0; i < fluid.p.size(); ++i) {
+        const simulation::PhaseData& f = fluid.phase_of(i);
         const double m = f.mass;
         double v_sq = 0, height = 0;  // the latter: joules per kilogram
         for (int k = 0; k < 3; ++k) {
             // The velocity is half a step behind the position.
-            const double v = double{s.p.v[i][k]} + 0.5 * double{s.p.dt[i]} * double{s.p.a[i][k]};
+            const double v = double{fluid.p.v[i][k]} + 0.5 * double{fluid.p.dt[i]} * double{fluid.p.a[i][k]};
             v_sq += v * v;
-            out.momentum[k] += m * double{s.p.v[i][k]};
-            const double x = s.p.x[i][k];
-            height += 0.5 * s.scene.attraction * s.scene.attraction * x * x -
-                      s.scene.gravity[k] * (x - s.scene.domain.box.lo[k]);
+            out.momentum[k] += m * double{fluid.p.v[i][k]};
+            const double x = fluid.p.x[i][k];
+            height += 0.5 * world.scene.attraction * world.scene.attraction * x * x -
+                      world.scene.gravity[k] * (x - world.scene.domain.box.lo[k]);
         }
         out.mass += m;
         out.kinetic += 0.5 * m * v_sq;
         out.potential += m * height;
-        if (s.scene.solver != SolverKind::incompressible) out.internal += m * simulation::internal_energy(s, i);
+        if (world.scene.solver != SolverKind::incompressible)
+            out.internal += m * simulation::internal_energy(world, fluid, i);
         out.max_speed = std::max(out.max_speed, std::sqrt(v_sq));
-        const double e = std::max(double{s.p.rho[i]} / double{f.rest_density} - 1, 0.0);
+        const double e = std::max(double{fluid.p.rho[i]} / double{f.rest_density} - 1, 0.0);
         error += e;
         out.max_density_error = std::max(out.max_density_error, e);
     }
-    const double n = std::max<double>(1, static_cast<double>(s.p.size()));
+    const double n = std::max<double>(1, static_cast<double>(fluid.p.size()));
     out.average_density_error = error / n;
-    out.pairs = s.pairs;
-    out.neighbors = static_cast<double>(s.pairs) / n;
-    out.contacts = s.contacts;
-    out.left = s.next_id - s.p.size();
-    out.iterations = s.iterations;
-    out.seconds = s.seconds;
+    out.pairs = fluid.pairs;
+    out.neighbors = static_cast<double>(fluid.pairs) / n;
+    out.contacts = tally.contacts;
+    out.left = fluid.next_id - fluid.p.size();
+    out.iterations = tally.iterations;
+    out.seconds = tally.seconds;
     return out;
 }
 
@@ -182,7 +213,7 @@ std::span<const std::byte> Simulation::note_of(std::span<const std::byte> checkp
 
 Simulation Simulation::load(std::span<const std::byte> bytes, Executor* executor) {
     Simulation made;
-    made.impl_->executor = executor;
+    made.impl_->world.executor = executor;
     simulation::load(*made.impl_, bytes);
     return made;
 }

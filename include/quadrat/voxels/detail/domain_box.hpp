@@ -27,7 +27,8 @@ class DomainBox {
     }
 
     /// False if p is outside; otherwise at[a] = p[a] - origin[a] + start[a].
-    [[nodiscard]] bool locate(const Vec<D, std::int32_t>& p, std::array<std::uint32_t, D>& at) const {
+    [[nodiscard, gnu::always_inline]] bool locate(const Vec<D, std::int32_t>& p,
+                                                  std::array<std::uint32_t, D>& at) const {
 #if defined(__x86_64__)
         U32x4 v = load_position<D>(p.v) - load_row<U32x4>(origin_);
         const auto inside = reinterpret_cast<I32x4>(v ^ top) < load_row<I32x4>(extent_);

@@ -133,9 +133,11 @@ class FastFind {
     [[nodiscard]] static FastFind bricks(const Voxel<D>& origin, const Local& extent, const Local& phase,
                                          const PerfectHash<D>& hash, const BrickRecords& records);
 
-    /// The place of p's value, or no_place. `other(local)` is asked where none of the short ways serves.
+    /// The place of p's value, or no_place. `other(local)` is asked where none of the short ways serves. Always
+    /// inlined: g++ 12 finds it too long, and with a call for each lookup a loop reads all rows again, which took 1.6
+    /// times as long.
     template <class Other>
-    [[nodiscard]] std::uint32_t find(const Voxel<D>& p, Other&& other) const {
+    [[nodiscard, gnu::always_inline]] std::uint32_t find(const Voxel<D>& p, Other&& other) const {
         // The choice comes first, so that a loop can be specialised for it. With one test for tags and no tags g++ 12
         // makes a loop of its own for both (docs/decisions/0043).
         if constexpr (D == 3 && NarrowHash::available) {

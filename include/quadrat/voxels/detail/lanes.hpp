@@ -43,9 +43,9 @@ template <class V, class T>
 /// x y z 0, or x y 0 0.
 template <int D>
 [[nodiscard]] inline U32x4 load_position(const std::int32_t* p) {
-    auto v = reinterpret_cast<U32x4>(load_half(p));
-    if constexpr (D == 3) v[2] = static_cast<std::uint32_t>(p[2]);
-    return v;
+    U64x2 v = load_half(p);
+    if constexpr (D == 3) v[1] = static_cast<std::uint32_t>(p[2]);
+    return reinterpret_cast<U32x4>(v);
 }
 
 /// Eight bytes as eight lanes.
@@ -61,6 +61,11 @@ template <int D>
 /// a - b, or 0 where b is larger.
 [[nodiscard]] inline U16x8 subtract_to_zero(U16x8 a, U16x8 b) {
     return reinterpret_cast<U16x8>(_mm_subs_epu16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+}
+/// x, or x - d where x is not below d; both are below 2^15.
+[[nodiscard]] inline U16x8 reduced(U16x8 x, U16x8 d) {
+    const auto less = reinterpret_cast<I16x8>(x - d);
+    return reinterpret_cast<U16x8>(less) + (reinterpret_cast<U16x8>(less >> 15) & d);  // >> 15: all ones where negative
 }
 /// The upper 16 of the 32 bits of each product.
 [[nodiscard]] inline U16x8 multiply_high(U16x8 a, U16x8 b) {
