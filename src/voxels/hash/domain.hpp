@@ -5,6 +5,8 @@
 #include <quadrat/error.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
+#include "base/assert.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -35,6 +37,7 @@ struct Domain {
 /// The bounding box of at least one position. Throws Error{bad_value} with index and axis if it is too large.
 template <int D>
 [[nodiscard]] Domain<D> bounding_box(std::span<const Voxel<D>> positions) {
+    QUADRAT_ASSERT(!positions.empty());
     Voxel<D> lo = positions[0], hi = positions[0];
     for (const Voxel<D>& p : positions)
         for (int a = 0; a < D; ++a) {
@@ -56,6 +59,14 @@ template <int D>
         domain.extent[static_cast<std::size_t>(a)] = static_cast<std::uint32_t>(span);
     }
     return domain;
+}
+
+/// True if a is before b by z, y, x: the order of rows of a grid.
+template <int D>
+[[nodiscard]] bool by_z_y_x(const Voxel<D>& a, const Voxel<D>& b) {
+    for (int k = D - 1; k >= 0; --k)
+        if (a[k] != b[k]) return a[k] < b[k];
+    return false;
 }
 
 /// positions[later] is the same as one before it.

@@ -3,6 +3,7 @@
 
 #include <quadrat/error.hpp>
 
+#include "voxels/hash/domain.hpp"
 #include "voxels/index/index_state.hpp"
 #include "voxels/memory.hpp"
 
@@ -130,10 +131,8 @@ template <int D>
 std::vector<typename VoxelIndex<D>::Entry> VoxelIndex<D>::sorted() const {
     std::vector<Entry> out;
     visit([&](const Voxel<D>& p, std::uint32_t at) { out.emplace_back(p, at); });
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-        for (int k = D - 1; k >= 0; --k)
-            if (a.first[k] != b.first[k]) return a.first[k] < b.first[k];
-        return a.second < b.second;
+    std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
+        return a.first == b.first ? a.second < b.second : voxels::by_z_y_x<D>(a.first, b.first);
     });
     return out;
 }

@@ -3,6 +3,7 @@
 
 #include "voxels/index/estimates.hpp"
 #include "voxels/sampling/cell_set.hpp"
+#include "voxels/sampling/columns.hpp"
 
 #include <algorithm>
 
@@ -49,7 +50,54 @@ std::uint32_t block_limit(std::uint64_t components) {
     return b;
 }
 
+// Channels of `samples` values each, all of them the background.
+template <int D>
+void add_channels(VoxelGrid<D>& grid, std::span<const ColumnView> columns, std::uint32_t samples) {
+    for (const ColumnView& c : columns) {
+        Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components * samples);
+        const std::size_t width = c.value_bytes();
+        if (c.background.empty()) continue;
+        const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());
+        channel.background.assign(row, row + width);
+        for (std::size_t at = 0; at < channel.buffer.size; at += width)
+            std::memcpy(channel.buffer.data.get() + at, row, width);
+    }
+}
+
+// Calls fn(block, place of the sample in it) for every block of edge b that the sample at p belongs to: its own, and
+// those before it where it lies on their faces.
+template <int D, class Fn>
+void for_each_block_of(const Voxel<D>& p, std::uint32_t b, Fn&& fn) {
+    std::uint32_t inner[D];
+    Voxel<D> home;
+    for (int a = 0; a < D; ++a) {
+        home[a] = voxels::floor_divide(p[a], b);
+        inner[a] = static_cast<std::uint32_t>(p[a] - std::int64_t{home[a]} * b);
+    }
+    for (int k = 0; k < 1 << D; ++k) {
+        Voxel<D> block = home;
+        bool in = true;
+        std::size_t at = 0;
+        for (int a = D - 1; a >= 0; --a) {
+            const bool before = k >> a & 1;
+            in &= !before || inner[a] == 0;
+            block[a] -= before;
+            at = at * (b + std::size_t{1}) + (before ? b : inner[a]);
+        }
+        if (in) fn(block, at);
+    }
+}
+
 }  // namespace
+
+void voxels::check_columns(std::span<const ColumnView> columns, std::size_t positions) {
+    for (const ColumnView& c : columns) {
+        if (c.rows.size() != positions * c.value_bytes())
+            throw Error(ErrorKind::bad_shape, "positions and values differ in number", {.field = std::string(c.name)});
+        if (!c.background.empty() && c.background.size() != c.value_bytes())
+            throw Error(ErrorKind::bad_shape, "the background is not one value", {.field = std::string(c.name)});
+    }
+}
 
 template <int D>
 std::vector<BlockCost> block_costs(std::span<const Voxel<D>> positions, std::size_t value_bytes,
@@ -63,14 +111,10 @@ std::vector<BlockCost> block_costs(std::span<const Voxel<D>> positions, std::siz
 template <int D>
 VoxelGrid<D> pack_blocks(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns,
                          const BlockOptions& options, PerfectHashReport* report) {
+    voxels::check_columns(columns, positions.size());
     std::uint32_t widest = 1;
     std::size_t value_bytes = 0;
     for (const ColumnView& c : columns) {
-        const std::string field(c.name);
-        if (c.rows.size() != positions.size() * c.value_bytes())
-            throw Error(ErrorKind::bad_shape, "positions and values differ in number", {.field = field});
-        if (!c.background.empty() && c.background.size() != c.value_bytes())
-            throw Error(ErrorKind::bad_shape, "the background is not one value", {.field = field});
         widest = std::max(widest, c.components);
         value_bytes += c.value_bytes();
     }
@@ -98,50 +142,19 @@ VoxelGrid<D> pack_blocks(std::span<const Voxel<D>> positions, std::span<const Co
     VoxelOptions o = options.voxels;
     o.value_bytes = value_bytes * samples;
     grid.index = VoxelIndex<D>::build(blocks, o, report);
-    for (const ColumnView& c : columns) {
-        Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components * samples);
-        const std::size_t width = c.value_bytes();
-        if (c.background.empty()) continue;
-        const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());
-        channel.background.assign(row, row + width);
-        for (std::size_t at = 0; at < channel.buffer.size; at += width)
-            std::memcpy(channel.buffer.data.get() + at, row, width);
-    }
-    // Every block that a sample belongs to gets a copy: its own, and those before it where it lies on their faces.
-    const auto less = [](const Voxel<D>& a, const Voxel<D>& b) {
-        for (int k = D - 1; k >= 0; --k)
-            if (a[k] != b[k]) return a[k] < b[k];
-        return false;
-    };
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-        std::uint32_t inner[D];
-        Voxel<D> home;
-        for (int a = 0; a < D; ++a) {
-            const std::int64_t b = grid.block, p = positions[i][a];
-            home[a] = static_cast<std::int32_t>(p >= 0 ? p / b : -((b - 1 - p) / b));
-            inner[a] = static_cast<std::uint32_t>(p - home[a] * b);
-        }
-        for (int k = 0; k < 1 << D; ++k) {
-            Voxel<D> block = home;
-            bool in = true;
-            std::size_t at = 0;
-            for (int a = D - 1; a >= 0; --a) {
-                const bool before = k >> a & 1;
-                in &= !before || inner[a] == 0;
-                block[a] -= before;
-                at = at * (grid.block + std::size_t{1}) + (before ? grid.block : inner[a]);
-            }
-            if (!in) continue;
-            if (!grid.index.exact() && !std::binary_search(blocks.begin(), blocks.end(), block, less)) continue;
+    add_channels(grid, columns, samples);
+    for (std::size_t i = 0; i < positions.size(); ++i)
+        for_each_block_of<D>(positions[i], grid.block, [&](const Voxel<D>& block, std::size_t at) {
+            if (!grid.index.exact() && !std::binary_search(blocks.begin(), blocks.end(), block, voxels::by_z_y_x<D>))
+                return;
             const std::uint32_t place = grid.index.find(block);
-            if (place == VoxelIndex<D>::absent) continue;
+            if (place == VoxelIndex<D>::absent) return;
             for (std::size_t c = 0; c < columns.size(); ++c) {
                 const std::size_t width = columns[c].value_bytes();
                 std::memcpy(grid.channels[c].buffer.data.get() + (std::size_t{place} * samples + at) * width,
                             columns[c].rows.data() + i * width, width);
             }
-        }
-    }
+        });
     return grid;
 }
 

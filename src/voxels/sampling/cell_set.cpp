@@ -2,19 +2,13 @@
 
 #include <quadrat/error.hpp>
 
+#include "voxels/sampling/columns.hpp"
+
 #include <iterator>
 #include <limits>
 #include <utility>
 
 namespace quadrat::voxels {
-namespace {
-
-std::int32_t floor_divide(std::int64_t x, std::int64_t b) {
-    return static_cast<std::int32_t>(x >= 0 ? x / b : -((b - 1 - x) / b));
-}
-
-}  // namespace
-
 template <int D>
 CellSet<D>::CellSet(std::span<const Voxel<D>> positions) : domain_(bounding_box<D>(positions)) {
     for (int a = 0; a < D; ++a) {
@@ -29,22 +23,21 @@ CellSet<D>::CellSet(std::span<const Voxel<D>> positions) : domain_(bounding_box<
         stride *= std::uint64_t{domain_.extent[static_cast<std::size_t>(a)]} + 2;
     }
     keys_.reserve(positions.size());
-    for (const Voxel<D>& p : positions) {
-        const auto local = domain_.local(p);
-        std::uint64_t key = 0;
-        for (int a = 0; a < D; ++a) key += (std::uint64_t{local[a]} + 1) * stride_[static_cast<std::size_t>(a)];
-        keys_.push_back(key);
-    }
+    for (const Voxel<D>& p : positions) keys_.push_back(key_of(p));
     std::sort(keys_.begin(), keys_.end());
     const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
     if (twice == keys_.end()) return;
     bool seen = false;
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-        const auto local = domain_.local(positions[i]);
-        std::uint64_t key = 0;
-        for (int a = 0; a < D; ++a) key += (std::uint64_t{local[a]} + 1) * stride_[static_cast<std::size_t>(a)];
-        if (key == *twice && std::exchange(seen, true)) throw_duplicate<D>(positions, i);
-    }
+    for (std::size_t i = 0; i < positions.size(); ++i)
+        if (key_of(positions[i]) == *twice && std::exchange(seen, true)) throw_duplicate<D>(positions, i);
+}
+
+template <int D>
+std::uint64_t CellSet<D>::key_of(const Voxel<D>& p) const {
+    const auto local = domain_.local(p);
+    std::uint64_t key = 0;
+    for (std::size_t a = 0; a < D; ++a) key += (std::uint64_t{local[a]} + 1) * stride_[a];
+    return key;
 }
 
 template <int D>

@@ -23,6 +23,8 @@ class CellSet {
     [[nodiscard]] std::size_t size() const { return keys_.size(); }
 
   private:
+    [[nodiscard]] std::uint64_t key_of(const Voxel<D>& p) const;
+
     Domain<D> domain_;
     std::array<std::uint64_t, D> stride_ = {};
     std::vector<std::uint64_t> keys_;

@@ -2,6 +2,7 @@
 #include <quadrat/voxels/mipmaps.hpp>
 
 #include "voxels/hash/domain.hpp"
+#include "voxels/sampling/columns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -95,11 +96,6 @@ struct Samples {
 
 template <int D>
 Samples<D> halved(const Samples<D>& fine, std::size_t width) {
-    const auto less = [](const Voxel<D>& a, const Voxel<D>& b) {
-        for (int k = D - 1; k >= 0; --k)
-            if (a[k] != b[k]) return a[k] < b[k];
-        return false;
-    };
     std::vector<std::uint32_t> order(fine.at.size());
     std::vector<Voxel<D>> parent(fine.at);
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -108,8 +104,8 @@ Samples<D> halved(const Samples<D>& fine, std::size_t width) {
     }
     std::sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) {
         // Sums must not depend on the order of the input: children by place.
-        if (!(parent[i] == parent[j])) return less(parent[i], parent[j]);
-        return less(fine.at[i], fine.at[j]);
+        if (!(parent[i] == parent[j])) return voxels::by_z_y_x<D>(parent[i], parent[j]);
+        return voxels::by_z_y_x<D>(fine.at[i], fine.at[j]);
     });
     Samples<D> out;
     for (const std::uint32_t i : order) {
@@ -133,115 +129,148 @@ std::uint32_t levels_until_one(std::uint32_t extent) {
     return levels;
 }
 
+// fn(k, scalar k as double) for all scalars of a column's type in `bytes`, whole values.
+template <class Fn>
+void for_each_scalar(const ColumnView& column, std::span<const std::byte> bytes, Fn&& fn) {
+    QUADRAT_ASSERT(bytes.size() % size_of(column.type) == 0);
+    with_type(column.type, std::string(column.name), [&](auto value) {
+        for (std::size_t k = 0; k < bytes.size() / sizeof value; ++k) {
+            std::memcpy(&value, bytes.data() + k * sizeof value, sizeof value);
+            fn(k, static_cast<double>(value));
+        }
+    });
+}
+
+// The samples of the finest level, with 1 as their number.
+template <int D>
+Samples<D> finest(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns, std::size_t width) {
+    Samples<D> level;
+    level.at.assign(positions.begin(), positions.end());
+    level.count.assign(positions.size(), 1.0);
+    level.sums.resize(positions.size() * width);
+    std::size_t first = 0;
+    for (const ColumnView& c : columns) {
+        const std::size_t n = c.components;
+        for_each_scalar(c, c.rows, [&](std::size_t i, double x) { level.sums[i / n * width + first + i % n] = x; });
+        first += n;
+    }
+    return level;
+}
+
+// The background of all columns, one after another; zero where there is none.
+std::vector<double> backgrounds(std::span<const ColumnView> columns, std::size_t width) {
+    std::vector<double> out(width);
+    std::size_t first = 0;
+    for (const ColumnView& c : columns) {
+        for_each_scalar(c, c.background, [&](std::size_t i, double x) { out[first + i] = x; });
+        first += c.components;
+    }
+    return out;
+}
+
+// Appends mean(sample, k) for the components k of one column, all samples of a level, in the column's type.
+template <class Mean>
+void append_means(const ColumnView& column, std::size_t samples, std::vector<std::byte>& rows, Mean&& mean) {
+    with_type(column.type, std::string(column.name), [&](auto zero) {
+        using T = decltype(zero);
+        std::size_t end = rows.size();
+        rows.resize(end + samples * column.components * sizeof(T));
+        for (std::size_t i = 0; i < samples; ++i)
+            for (std::size_t k = 0; k < column.components; ++k, end += sizeof(T)) {
+                const T value = rounded<T>(mean(i, k));
+                std::memcpy(rows.data() + end, &value, sizeof(T));
+            }
+    });
+}
+
+// The smallest by count of bytes for the finest level, among those that the widest column allows.
+template <int D>
+std::uint32_t block_size(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns,
+                         std::size_t value_bytes, const BlockOptions& options) {
+    std::uint32_t widest = 1, best = 0;
+    for (const ColumnView& c : columns) widest = std::max(widest, c.components);
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const BlockCost& c : block_costs<D>(positions, value_bytes, options)) {
+        const std::uint64_t b1 = c.size + 1, samples = D == 3 ? b1 * b1 * b1 : b1 * b1;
+        if (c.bytes >= least || samples * widest > 4096) continue;
+        least = c.bytes;
+        best = c.size;
+    }
+    return best;
+}
+
+// The flat grid of all levels without blocks. `positions` are those of the finest level.
+template <int D>
+VoxelGrid<D> pack_flat(std::span<const Voxel<D>> flat, std::span<const ColumnView> columns,
+                       std::span<const Voxel<D>> positions, const VoxelOptions& options) {
+    QUADRAT_ASSERT(flat.size() >= positions.size());
+    VoxelGrid<D> grid;
+    try {
+        grid.index = VoxelIndex<D>::build(flat, options);
+    } catch (const Error& e) {
+        // The finest level comes first, in the order given.
+        if (e.kind() == ErrorKind::duplicate && e.where().index && *e.where().index < positions.size())
+            voxels::throw_duplicate<D>(positions, *e.where().index);
+        throw;
+    }
+    for (const ColumnView& c : columns) {
+        Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components, flat, c.rows);
+        const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());
+        channel.background.assign(row, row + c.background.size());
+    }
+    return grid;
+}
+
 }  // namespace
 
 template <int D>
 VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns,
                          const MipmapOptions& options) {
+    voxels::check_columns(columns, positions.size());
     std::size_t width = 0, value_bytes = 0;
     for (const ColumnView& c : columns) {
-        if (c.rows.size() != positions.size() * c.value_bytes())
-            throw Error(ErrorKind::bad_shape, "positions and values differ in number", {.field = std::string(c.name)});
-        if (!c.background.empty() && c.background.size() != c.value_bytes())
-            throw Error(ErrorKind::bad_shape, "the background is not one value", {.field = std::string(c.name)});
         width += c.components;
         value_bytes += c.value_bytes();
     }
     MipmapShape<D> shape{1, {}, {}};
+    shape.extent.fill(1);
     BlockOptions blocks = options.blocks;
-    Samples<D> level;
-    if (positions.empty()) {
-        shape.extent.fill(1);
-    } else {
+    if (!positions.empty()) {
         const auto domain = voxels::bounding_box<D>(positions);
         shape.origin = domain.origin;
         shape.extent = domain.extent;
         shape.levels = std::min(options.levels ? options.levels : 32u,
                                 levels_until_one(*std::max_element(domain.extent.begin(), domain.extent.end())));
-        if (options.blocked && blocks.size == 0) {
-            const auto costs = block_costs<D>(positions, value_bytes, blocks);
-            std::uint32_t widest = 1;
-            for (const ColumnView& c : columns) widest = std::max(widest, c.components);
-            std::uint64_t least = ~std::uint64_t{0};
-            for (const BlockCost& c : costs) {
-                const std::uint64_t b1 = c.size + 1, samples = D == 3 ? b1 * b1 * b1 : b1 * b1;
-                if (c.bytes >= least || samples * widest > 4096) continue;
-                least = c.bytes;
-                blocks.size = c.size;
-            }
-        }
-        level.at.assign(positions.begin(), positions.end());
-        level.count.assign(positions.size(), 1.0);
-        level.sums.resize(positions.size() * width);
+        if (options.blocked && blocks.size == 0) blocks.size = block_size<D>(positions, columns, value_bytes, blocks);
     }
     const MipmapLevels<D> levels(shape, options.blocked ? blocks.size : 0);
+    Samples<D> level = finest<D>(positions, columns, width);
+    const std::vector<double> background = backgrounds(columns, width);
     std::vector<Voxel<D>> flat;
     std::vector<std::vector<std::byte>> rows(columns.size());
-    std::vector<double> background(width);
-    std::size_t first = 0;
-    for (std::size_t c = 0; c < columns.size(); first += columns[c++].components)
-        with_type(columns[c].type, std::string(columns[c].name), [&](auto zero) {
-            using T = decltype(zero);
-            const std::size_t n = columns[c].components;
-            T value;
-            for (std::size_t i = 0; i < positions.size() * n; ++i) {
-                std::memcpy(&value, columns[c].rows.data() + i * sizeof(T), sizeof(T));
-                level.sums[i / n * width + first + i % n] = static_cast<double>(value);
-            }
-            for (std::size_t k = 0; k < n && !columns[c].background.empty(); ++k) {
-                std::memcpy(&value, columns[c].background.data() + k * sizeof(T), sizeof(T));
-                background[first + k] = static_cast<double>(value);
-            }
-        });
     for (std::uint32_t k = 0; k < shape.levels; ++k) {
         if (k > 0) level = halved<D>(level, width);
         for (const Voxel<D>& p : level.at) (void)levels.flatten(k, p, flat.emplace_back());
-        const double below = std::ldexp(1.0, static_cast<int>(k) * D);
-        first = 0;
+        const double below = std::ldexp(1.0, static_cast<int>(k) * D);  // positions of the finest level in a sample
+        std::size_t first = 0;
         for (std::size_t c = 0; c < columns.size(); first += columns[c++].components) {
             if (k == 0) {  // as given, not through double
                 rows[c].assign(columns[c].rows.begin(), columns[c].rows.end());
                 continue;
             }
-            with_type(columns[c].type, std::string(columns[c].name), [&](auto zero) {
-                using T = decltype(zero);
-                const std::size_t n = columns[c].components;
-                std::size_t end = rows[c].size();
-                rows[c].resize(end + level.at.size() * n * sizeof(T));
-                for (std::size_t i = 0; i < level.at.size(); ++i)
-                    for (std::size_t j = 0; j < n; ++j, end += sizeof(T)) {
-                        const double sum = level.sums[i * width + first + j], count = level.count[i];
-                        const double mean = options.mean == MipmapMean::stored
-                                                ? sum / count
-                                                : (sum + (below - count) * background[first + j]) / below;
-                        const T value = rounded<T>(mean);
-                        std::memcpy(rows[c].data() + end, &value, sizeof(T));
-                    }
+            append_means(columns[c], level.at.size(), rows[c], [&](std::size_t i, std::size_t component) {
+                const double sum = level.sums[i * width + first + component], count = level.count[i];
+                return options.mean == MipmapMean::stored
+                           ? sum / count
+                           : (sum + (below - count) * background[first + component]) / below;
             });
         }
     }
     std::vector<ColumnView> flat_columns(columns.begin(), columns.end());
     for (std::size_t c = 0; c < columns.size(); ++c) flat_columns[c].rows = rows[c];
-    VoxelGrid<D> grid;
-    if (options.blocked) {
-        grid = pack_blocks<D>(flat, flat_columns, blocks);
-    } else {
-        VoxelOptions o = blocks.voxels;
-        o.value_bytes = value_bytes;
-        try {
-            grid.index = VoxelIndex<D>::build(flat, o);
-        } catch (const Error& e) {
-            // The finest level comes first, in the order given.
-            if (e.kind() == ErrorKind::duplicate && e.where().index && *e.where().index < positions.size())
-                voxels::throw_duplicate<D>(positions, *e.where().index);
-            throw;
-        }
-        for (const ColumnView& c : flat_columns) {
-            Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components, flat, c.rows);
-            const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());
-            channel.background.assign(row, row + c.background.size());
-        }
-    }
+    blocks.voxels.value_bytes = value_bytes;  // pack_blocks sets its own
+    VoxelGrid<D> grid = options.blocked ? pack_blocks<D>(flat, flat_columns, blocks)
+                                        : pack_flat<D>(flat, flat_columns, positions, blocks.voxels);
     grid.mipmap = shape;
     return grid;
 }
