@@ -7,6 +7,7 @@
 #include "cells/segment_test.hpp"
 #include "common/report.hpp"
 #include "scene.hpp"
+#include "workloads/scenes.hpp"
 
 #include <cstdint>
 
