@@ -89,8 +89,8 @@ struct Contact {
     double time = 0;
     /// What the first and the second feature are.
     ContactKind kind = ContactKind::vertex_face;
-    /// The positions of the two features' meshes in the call; for a vertex and a face that of the vertex first, for two
-    /// features of one kind the smaller one first.
+    /// The positions of the two features' meshes in the call; that of a vertex before that of a face or edge, and for
+    /// two features of one kind the smaller one first.
     std::array<std::uint32_t, 2> meshes = {};
     /// Vertex and face, or two edges, as positions in their meshes (edges: Candidates::edges), the first one in
     /// meshes[0].
@@ -131,8 +131,8 @@ struct ContactList {
 
 /// All contacts of a mesh with itself during the step, and when each begins. Exact for min_distance = 0 (find_impact):
 /// no pair of features that touches in real arithmetic on these doubles is missed and none is invented, touching at the
-/// start included. Features that share a vertex of their mesh never count; vertices at the same place do. Without
-/// triangles the list is empty.
+/// start included. Features that share a vertex of their mesh never count; different vertices at the same place do.
+/// Without features the list is empty.
 ///
 ///     const MovingMesh cloth{.triangles = triangles, .start = before, .end = after};
 ///     for (const Contact& c : find_contacts(cloth, body, {.min_distance = 1e-4})) respond(c);
