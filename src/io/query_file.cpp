@@ -3,126 +3,71 @@
 #include <quadrat/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <optional>
+#include <utility>
 
+#include "base/bigint.hpp"
 #include "io/files.hpp"
 #include "io/text.hpp"
 
 namespace quadrat::io {
 namespace {
 
-using Limbs = std::vector<std::uint32_t>;  // of 32 bits, the lowest first, the highest not 0
+using base::BigInt;
 
-// A decimal number.
-struct Decimal {
-    Limbs limbs;
-    bool negative = false;
-};
+constexpr std::size_t most_digits = 2000;
 
-bool parse(std::string_view text, Decimal& out) {
-    out = {};
-    if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
-        out.negative = text[0] == '-';
-        text.remove_prefix(1);
-    }
-    if (text.empty() || text.size() > 2000) return false;
-    for (const char c : text) {
-        if (c < '0' || c > '9') return false;
-        std::uint64_t carry = static_cast<std::uint64_t>(c - '0');
-        for (std::uint32_t& limb : out.limbs) {
-            carry += std::uint64_t{limb} * 10;
-            limb = static_cast<std::uint32_t>(carry);
-            carry >>= 32;
+// A whole number in decimals, with or without a sign.
+std::optional<BigInt> parse(std::string_view text) {
+    const bool signed_ = !text.empty() && (text[0] == '-' || text[0] == '+');
+    const bool negative = signed_ && text[0] == '-';
+    if (signed_) text.remove_prefix(1);
+    if (text.empty() || text.size() > most_digits) return {};
+    if (!std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) return {};
+    constexpr std::size_t at_a_time = 18;  // 10^18 < 2^63
+    BigInt number;
+    while (!text.empty()) {
+        std::int64_t part = 0, scale = 1;
+        for (const char c : text.substr(0, at_a_time)) {
+            part = part * 10 + (c - '0');
+            scale *= 10;
         }
-        if (carry) out.limbs.push_back(static_cast<std::uint32_t>(carry));
+        number = number * BigInt(scale) + BigInt(part);
+        text.remove_prefix(std::min(at_a_time, text.size()));
     }
-    return true;
+    if (negative) number.negate();
+    return number;
 }
 
-// value = mantissa 2^exponent; false if the number has more than 53 significant bits.
-bool split(const Decimal& d, double& mantissa, int& exponent) {
-    mantissa = 0;
-    exponent = 0;
-    if (d.limbs.empty()) return true;
-    std::size_t low = 0;
-    while (d.limbs[low] == 0) ++low;
-    const int zeros = static_cast<int>(32 * low) + std::countr_zero(d.limbs[low]);
-    const int top = static_cast<int>(32 * d.limbs.size()) - std::countl_zero(d.limbs.back());
-    if (top - zeros > 53) return false;
-    std::uint64_t bits = 0;
-    for (int b = top - 1; b >= zeros; --b)
-        bits = bits << 1 | (d.limbs[static_cast<std::size_t>(b) / 32] >> (b % 32) & 1);
-    mantissa = static_cast<double>(bits);
-    exponent = zeros;
-    return true;
-}
-
-int bit_count(const Limbs& x) {
-    return x.empty() ? 0 : static_cast<int>(32 * x.size()) - std::countl_zero(x.back());
-}
-
-void trim(Limbs& x) {
-    while (!x.empty() && x.back() == 0) x.pop_back();
-}
-
-void double_it(Limbs& x) {
-    std::uint32_t carry = 0;
-    for (std::uint32_t& limb : x) {
-        const std::uint32_t top = limb >> 31;
-        limb = limb << 1 | carry;
-        carry = top;
-    }
-    if (carry) x.push_back(carry);
-}
-
-// x -= y and true if x >= y.
-bool take_away(Limbs& x, const Limbs& y) {
-    if (x.size() < y.size()) return false;
-    if (x.size() == y.size())
-        for (std::size_t i = x.size(); i-- > 0;) {
-            if (x[i] != y[i]) {
-                if (x[i] < y[i]) return false;
-                break;
-            }
-        }
-    std::uint64_t borrow = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        const std::uint64_t d = std::uint64_t{x[i]} - (i < y.size() ? y[i] : 0) - borrow;
-        x[i] = static_cast<std::uint32_t>(d);
-        borrow = d >> 63;
-    }
-    trim(x);
-    return true;
-}
-
-// n / d to the nearest double, by long division: 62 bits of the quotient, the last one set if something remains.
-double nearest(Limbs n, Limbs d, bool& rounded) {
-    const int shift = bit_count(n) - bit_count(d);
-    for (int i = 0; i < shift; ++i) double_it(d);
-    for (int i = 0; i < -shift; ++i) double_it(n);
+// n / d to the nearest double, by long division: 62 bits of the quotient, the last one set if something remains. Both
+// are positive.
+double nearest(BigInt n, BigInt d, bool& rounded) {
+    const int shift = n.bits() - d.bits();
+    if (shift > 0) d <<= static_cast<unsigned>(shift);
+    if (shift < 0) n <<= static_cast<unsigned>(-shift);
     std::uint64_t q = 0;
     for (int i = 0; i < 62; ++i) {  // d / 2 < n < 2 d: the first bit may be 0
-        q = q << 1 | (take_away(n, d) ? 1u : 0u);
-        double_it(n);
+        q <<= 1;
+        n -= d;
+        if (n.sign() >= 0)
+            q |= 1;
+        else
+            n += d;
+        n <<= 1;
     }
-    if (!n.empty()) q |= 1;
-    rounded |= !n.empty() || static_cast<std::uint64_t>(static_cast<double>(q)) != q;
+    if (n.sign() != 0) q |= 1;
+    rounded |= n.sign() != 0 || static_cast<std::uint64_t>(static_cast<double>(q)) != q;
     return std::ldexp(static_cast<double>(q), shift - 61);
 }
 
 bool quotient(std::string_view n, std::string_view d, double& out, bool& rounded) {
-    Decimal a, b;
-    if (!parse(n, a) || !parse(d, b) || b.limbs.empty()) return false;
-    const double sign = a.negative != b.negative ? -1 : 1;
-    double x = 0, y = 0;
-    int ex = 0, ey = 0;
-    // y is odd: what it does not divide is no double.
-    if (split(a, x, ex) && split(b, y, ey) && std::fmod(x, y) == 0) {
-        out = std::ldexp(sign * (x / y), ex - ey);
-    } else {
-        out = sign * nearest(a.limbs, b.limbs, rounded);
-    }
+    std::optional<BigInt> a = parse(n), b = parse(d);
+    if (!a || !b || b->sign() == 0) return false;
+    const double sign = a->sign() * b->sign();
+    if (a->sign() < 0) a->negate();
+    if (b->sign() < 0) b->negate();
+    out = a->sign() == 0 ? 0 : sign * nearest(*std::move(a), *std::move(b), rounded);
     return std::isfinite(out);
 }
 

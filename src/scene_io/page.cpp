@@ -26,7 +26,7 @@ std::string number(double x) {
 template <class M>
 std::string shown(const M& value) {
     if constexpr (std::is_enum_v<M>) {
-        return "`" + std::string(simulation::names_of<M>[static_cast<std::size_t>(value)]) + "`";
+        return std::string("`").append(simulation::names_of<M>[static_cast<std::size_t>(value)]).append("`");
     } else if constexpr (std::is_same_v<M, bool>) {
         return value ? "true" : "false";
     } else if constexpr (std::is_arithmetic_v<M>) {

@@ -36,7 +36,10 @@ class Watch {
     }
     [[nodiscard]] std::string path() const {
         std::string p;
-        for (const Level& level : levels_) p += "/" + (level.is_list ? std::to_string(level.index) : token(level.key));
+        for (const Level& level : levels_) {
+            p += "/";
+            p += level.is_list ? std::to_string(level.index) : token(level.key);
+        }
         return p.empty() ? "/" : p;
     }
     /// The first key that an object has twice, or empty.

@@ -61,9 +61,9 @@ Error SceneFile::placed(const Error& error, const std::string& name) const {
     for (const std::string& part : parts) {
         value = value ? inside(*value, part) : nullptr;
         if (value)
-            where.field += "/" + part;
+            where.field.append("/").append(part);
         else
-            rest += (rest.empty() ? "" : "/") + part;
+            rest.append(rest.empty() ? "" : "/").append(part);
     }
     if (where.field.empty()) where.field = "/";
     return Error(error.kind(), (rest.empty() ? "" : rest + ": ") + message, where).in_file(name);

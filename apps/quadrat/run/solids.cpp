@@ -89,25 +89,43 @@ double largest_side(const Box3d& box) {
     return std::max({box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2]});
 }
 
+Solid ball_of(double radius) {
+    Solid ball = base::ball_surface(3);
+    for (Vec3d& v : ball.vertices)
+        for (int k = 0; k < 3; ++k) v[k] *= radius;
+    return ball;
+}
+
+Solid box_of(const Vec3d& size) {
+    Box3d box;
+    for (int k = 0; k < 3; ++k) box.lo[k] = -0.5 * size[k], box.hi[k] = 0.5 * size[k];
+    return base::box_surface(box);
+}
+
 std::uint8_t byte_of(float v) {
     return static_cast<std::uint8_t>(std::lround(255 * std::pow(std::clamp(v, 0.0f, 1.0f), 1 / 2.2f)));
 }
 
 }  // namespace
 
+// A shape that is missing here fails to compile.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
 Solid solid_of(const RigidBody& body) {
     QUADRAT_ASSERT(body.shape != BodyShape::plane);
-    if (body.shape == BodyShape::mesh) return {body.triangles, body.vertices};
-    if (body.shape == BodyShape::box) {
-        Box3d box;
-        for (int k = 0; k < 3; ++k) box.lo[k] = -0.5 * body.size[k], box.hi[k] = 0.5 * body.size[k];
-        return base::box_surface(box);
+    switch (body.shape) {
+        case BodyShape::sphere:
+            return ball_of(body.radius);
+        case BodyShape::box:
+            return box_of(body.size);
+        case BodyShape::mesh:
+            return {body.triangles, body.vertices};
+        case BodyShape::plane:
+            break;
     }
-    Solid ball = base::ball_surface(3);
-    for (Vec3d& v : ball.vertices)
-        for (int k = 0; k < 3; ++k) v[k] *= body.radius;
-    return ball;
+    return {};
 }
+#pragma GCC diagnostic pop
 
 render::Color color_of(const std::vector<std::uint32_t>& colors, std::size_t i, std::uint32_t otherwise) {
     return render::from_hex(i < colors.size() ? colors[i] : otherwise);

@@ -154,7 +154,7 @@ struct Domain {
     std::array<bool, 6> open = {false, false, false, false, false, false};
     SurfaceResponse response = {};
     /// More walls.
-    std::vector<WallPlane> planes = {};
+    std::vector<WallPlane> planes;
     /// Walls share in density and pressure (as BoundaryKind::field); false: particles are only projected back, as in
     /// section 5 of the paper.
     bool ghosts = true;
@@ -249,7 +249,7 @@ struct Scene {
     std::string name = {};
     /// 2 or 3.
     int dimension = 3;
-    Domain domain = {};
+    Domain domain;
     /// m / s^2; in two dimensions along y usually.
     Vec3d gravity = {{0, 0, -9.81}};
     /// Pulls the fluid to the origin with -attraction^2 x; 1 / s, 0 or more.

@@ -5,11 +5,13 @@
 // mod g there, which is a comparison of two rational numbers.
 #pragma once
 
-#include "ccd/exact/bigint.hpp"
+#include "base/bigint.hpp"
 
 #include <vector>
 
 namespace quadrat::ccd {
+
+using base::BigInt;
 
 /// c[0] + c[1] t + c[2] t^2 + c[3] t^3.
 struct Polynomial {

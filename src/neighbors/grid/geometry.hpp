@@ -1,4 +1,4 @@
-// From coordinates to the cells of a Grid. A cell is (slab, row, bin): z and y cells of at least about the radius, x
+// From coordinates to the cells of a Grid. A cell is (layer, row, bin): z and y cells of at least about the radius, x
 // bins a quarter of it; in 2D the rows are the y cells. The quantiser of each axis is a clamped monotone function, and
 // a search asks it for the cells of a coordinate range: nothing can be missed, however the coordinates round (the +-1
 // cells of exactly h of Onderik & Durikovic 2008 can miss).
@@ -12,7 +12,7 @@
 
 namespace quadrat::neighbors {
 
-/// How coordinates become cells. Axis 0 is x; row() is y in 3D; slab() is the last axis.
+/// How coordinates become cells. Axis 0 is x; row() is y in 3D; layer() is the last axis.
 template <int D, class T>
 struct Geometry {
     bool dense = true;

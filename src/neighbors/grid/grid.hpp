@@ -25,7 +25,7 @@ namespace quadrat::neighbors {
 
 /// A row of the sparse form.
 struct SparseRow {
-    std::int64_t slab;
+    std::int64_t layer;
     std::int64_t row;
     std::int64_t first_bin;
     std::uint32_t begin;  ///< position of its first point
@@ -58,7 +58,7 @@ struct GridStore {
     void resize_discard(std::size_t n);
     /// Fills what follows the last point.
     void seal();
-    /// Dense: slab * rows + row.
+    /// Dense: layer * rows + row.
     [[nodiscard]] std::uint32_t dense_row(const T* v) const {
         std::uint32_t row = geometry.dense_cell(v[1], 1);
         if constexpr (D == 3) row += geometry.dense_cell(v[2], 2) * static_cast<std::uint32_t>(geometry.count[1]);
@@ -69,7 +69,7 @@ struct GridStore {
 template <int D, class T>
 class Grid {
   public:
-    /// Sorts the points by (slab, row, bin, order given). All coordinates are finite; their number is below 2^32 - 1.
+    /// Sorts the points by (layer, row, bin, order given). All coordinates are finite; their number is below 2^32 - 1.
     /// Ids are the positions in the array, or those of the records.
     void build(const Geometry<D, T>& geometry, std::span<const Vec<D, T>> points, Executor* executor);
     void build(const Geometry<D, T>& geometry, std::span<const Record<D, T>> records, Executor* executor);
@@ -96,7 +96,7 @@ class Grid {
     }
     [[nodiscard]] std::uint64_t bytes() const;
 
-    /// The first row with points at or after position p, and its end. Dense: rows are numbered slab * rows + row.
+    /// The first row with points at or after position p, and its end. Dense: rows are numbered layer * rows + row.
     struct Row {
         std::uint32_t number;
         std::uint32_t begin, end;

@@ -3,7 +3,7 @@
 //
 // A key numbers the cells of the dense form as they are stored, x fastest:
 //
-//     row  = slab * cells[1] + y cell          3D; in 2D the row is the y cell
+//     row  = layer * cells[1] + y cell          3D; in 2D the row is the y cell
 //     cell = row * cells[0] + x bin            position in Grid::starts()
 #pragma once
 

@@ -28,10 +28,10 @@ void SparseSort<D, T>::sort_source(const Source& source) {
     to_.rows.clear();
     for (std::size_t i = 0; i < n; ++i) {
         const T* const v = source.at(order[i]);
-        const std::int64_t slab = D == 3 ? geometry.sparse_cell(v[D - 1], D - 1) : 0;
+        const std::int64_t layer = D == 3 ? geometry.sparse_cell(v[D - 1], D - 1) : 0;
         const std::int64_t row = geometry.sparse_cell(v[1], 1);
-        if (to_.rows.empty() || to_.rows.back().slab != slab || to_.rows.back().row != row)
-            to_.rows.push_back({slab, row, geometry.sparse_cell(v[0], 0), static_cast<std::uint32_t>(i), 0, 0, 0});
+        if (to_.rows.empty() || to_.rows.back().layer != layer || to_.rows.back().row != row)
+            to_.rows.push_back({layer, row, geometry.sparse_cell(v[0], 0), static_cast<std::uint32_t>(i), 0, 0, 0});
         for (int k = 0; k < D; ++k) to_.c[k][i] = v[k];
         to_.id[i] = source.id(order[i]);
     }

@@ -19,7 +19,7 @@ class SparseSort {
   private:
     template <class Source>
     void sort_source(const Source& source);
-    /// The positions of the source in the order of (slab, row, bin, position).
+    /// The positions of the source in the order of (layer, row, bin, position).
     template <class Source>
     [[nodiscard]] base::Array<std::uint32_t> order_of(const Source& source) const;
     void size_tables();

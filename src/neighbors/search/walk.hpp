@@ -288,25 +288,25 @@ class Walk {
         std::copy(high, high + 2, high_);
         rows_.clear();
         if constexpr (kDense) {
-            const std::int64_t per_slab = geometry_.count[1];
-            for (std::int64_t slab = low[1]; slab <= high[1]; ++slab)
+            const std::int64_t per_layer = geometry_.count[1];
+            for (std::int64_t layer = low[1]; layer <= high[1]; ++layer)
                 for (std::int64_t row = low[0]; row <= high[0]; ++row) {
-                    const std::int64_t number = slab * per_slab + row;
-                    add_row(slab, row, number, static_cast<std::size_t>(number * geometry_.count[0]), 0, 0, 0);
+                    const std::int64_t number = layer * per_layer + row;
+                    add_row(layer, row, number, static_cast<std::size_t>(number * geometry_.count[0]), 0, 0, 0);
                 }
         } else {
             const std::span<const SparseRow> all = points_.sparse_rows();
             const auto before = [](const SparseRow& a, std::pair<std::int64_t, std::int64_t> b) {
-                return a.slab != b.first ? a.slab < b.first : a.row < b.second;
+                return a.layer != b.first ? a.layer < b.first : a.row < b.second;
             };
             auto it = std::lower_bound(all.begin(), all.end(), std::pair(low[1], low[0]), before);
-            while (it != all.end() && it->slab <= high[1]) {
+            while (it != all.end() && it->layer <= high[1]) {
                 if (it->row < low[0]) {
-                    it = std::lower_bound(it, all.end(), std::pair(it->slab, low[0]), before);
+                    it = std::lower_bound(it, all.end(), std::pair(it->layer, low[0]), before);
                 } else if (it->row > high[0]) {
-                    it = std::lower_bound(it, all.end(), std::pair(it->slab + 1, low[0]), before);
+                    it = std::lower_bound(it, all.end(), std::pair(it->layer + 1, low[0]), before);
                 } else {
-                    add_row(it->slab, it->row, it - all.begin(), it->table, it->first_bin, it->bins, it->shift);
+                    add_row(it->layer, it->row, it - all.begin(), it->table, it->first_bin, it->bins, it->shift);
                     ++it;
                 }
             }
@@ -315,11 +315,11 @@ class Walk {
         if (kDense) bin_ranges_.resize(rows_.size());
     }
 
-    void add_row(std::int64_t slab, std::int64_t row, std::int64_t number, std::size_t table, std::int64_t first_bin,
+    void add_row(std::int64_t layer, std::int64_t row, std::int64_t number, std::size_t table, std::int64_t first_bin,
                  std::uint32_t bins, std::uint32_t shift) {
         RowOfCells<T> r{};
         r.lo[0] = geometry_.lower(row, 1), r.hi[0] = geometry_.upper(row, 1);
-        if constexpr (D == 3) r.lo[1] = geometry_.lower(slab, 2), r.hi[1] = geometry_.upper(slab, 2);
+        if constexpr (D == 3) r.lo[1] = geometry_.lower(layer, 2), r.hi[1] = geometry_.upper(layer, 2);
         r.number = static_cast<std::uint32_t>(number);
         r.table = table, r.first_bin = first_bin, r.bins = bins, r.shift = shift;
         if (kDense) r.end = points_.starts()[table + static_cast<std::size_t>(geometry_.count[0])];

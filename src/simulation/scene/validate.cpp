@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 
 namespace quadrat::simulation {
@@ -80,30 +79,6 @@ void check_supports(const Scene& s) {
                           std::min(distance_at_rest(s, s.phases[s.particles[i].phase]), s.spacing));
 }
 
-double surface(const RigidBody& b, int dimension) {
-    switch (b.shape) {
-        case BodyShape::sphere:
-            return dimension == 2 ? 2 * std::numbers::pi * b.radius : 4 * std::numbers::pi * b.radius * b.radius;
-        case BodyShape::box:
-            return dimension == 2 ? 2 * (b.size[0] + b.size[1])
-                                  : 2 * (b.size[0] * b.size[1] + b.size[1] * b.size[2] + b.size[2] * b.size[0]);
-        case BodyShape::plane:
-            return 0;  // as far as the domain goes
-        case BodyShape::mesh:
-            break;
-    }
-    double sum = 0;
-    for (const Triangle& t : b.triangles) {
-        Vec3d u, v;
-        for (int k = 0; k < 3; ++k) {
-            u[k] = b.vertices[t.b][k] - b.vertices[t.a][k];
-            v[k] = b.vertices[t.c][k] - b.vertices[t.a][k];
-        }
-        sum += 0.5 * std::hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]);
-    }
-    return sum;
-}
-
 void check_body(const Scene& s, std::size_t i) {
     const RigidBody& b = s.bodies[i];
     const std::string path = "/bodies/" + std::to_string(i);
@@ -119,7 +94,8 @@ void check_body(const Scene& s, std::size_t i) {
     if (!(std::abs(norm - 1) < 1e-6)) fail(path + "/rotation", "expected a unit quaternion");
     if (s.dimension == 2 && std::hypot(b.orientation[1], b.orientation[2]) > 1e-12)
         fail(path + "/rotation", "expected a turn about z in two dimensions");
-    if (const double samples = surface(b, s.dimension) / std::pow(s.spacing, s.dimension - 1); samples > most_samples)
+    if (const double samples = surface_area(b, s.dimension) / std::pow(s.spacing, s.dimension - 1);
+        samples > most_samples)
         fail(path, "expected a smaller body or a larger spacing: its surface would need " + text(samples) + " samples");
 }
 

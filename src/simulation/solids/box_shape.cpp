@@ -109,6 +109,10 @@ class BoxShape final : public Shape {
 const ShapeRow box_row = {[](const RigidBody& body, int dimension) -> std::unique_ptr<Shape> {
                               return std::make_unique<BoxShape>(body, dimension);
                           },
-                          arm_of};
+                          arm_of,
+                          [](const RigidBody& b, int dimension) {
+                              const Vec3d& e = b.size;
+                              return dimension == 2 ? 2 * (e[0] + e[1]) : 2 * (e[0] * e[1] + e[1] * e[2] + e[2] * e[0]);
+                          }};
 
 }  // namespace quadrat::simulation

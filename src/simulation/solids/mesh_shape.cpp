@@ -265,6 +265,15 @@ const ShapeRow mesh_row = {[](const RigidBody& body, int dimension) -> std::uniq
                            },
                            [](const RigidBody& body, int) {
                                return arm_of({body.triangles, body.vertices});
+                           },
+                           [](const RigidBody& body, int) {
+                               double sum = 0;
+                               for (const Triangle& t : body.triangles) {
+                                   const Vector a = vector(body.vertices[t.a]);
+                                   sum += 0.5 *
+                                          (vector(body.vertices[t.b]) - a).cross(vector(body.vertices[t.c]) - a).norm();
+                               }
+                               return sum;
                            }};
 
 }  // namespace quadrat::simulation

@@ -51,6 +51,6 @@ base::Surface square(const Vector& normal, const Vector& point, double half_edge
 const ShapeRow plane_row = {[](const RigidBody& body, int dimension) -> std::unique_ptr<Shape> {
                                 return std::make_unique<PlaneShape>(body, dimension);
                             },
-                            [](const RigidBody&, int) { return 0.0; }};
+                            [](const RigidBody&, int) { return 0.0; }, [](const RigidBody&, int) { return 0.0; }};
 
 }  // namespace quadrat::simulation

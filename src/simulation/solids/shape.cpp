@@ -2,11 +2,15 @@
 #include "simulation/solids/shape.hpp"
 
 #include "base/assert.hpp"
+#include "simulation/scene/scene_fields.hpp"
+#include "simulation/solids/meetings.hpp"
 
 #include <cmath>
 
 namespace quadrat::simulation {
 namespace {
+
+static_assert(names_of<BodyShape>.size() == shape_count, "a shape has no name in scene files");
 
 // A shape that is missing here fails to compile.
 #pragma GCC diagnostic error "-Wswitch"
@@ -34,6 +38,10 @@ std::unique_ptr<Shape> make_shape(const RigidBody& body, int dimension) {
 
 double turning_arm(const RigidBody& body, int dimension) {
     return row(body.shape).arm(body, dimension);
+}
+
+double surface_area(const RigidBody& body, int dimension) {
+    return row(body.shape).area(body, dimension);
 }
 
 std::vector<Vector> Shape::sample_inside(double spacing, double depth) const {

@@ -90,11 +90,14 @@ class Shape {
 [[nodiscard]] std::unique_ptr<Shape> make_shape(const RigidBody& body, int dimension);
 /// Shape::arm without making the shape.
 [[nodiscard]] double turning_arm(const RigidBody& body, int dimension);
+/// Of its surface, in m^2 (m in two dimensions); 0 for a plane, which goes as far as the domain.
+[[nodiscard]] double surface_area(const RigidBody& body, int dimension);
 
 /// What shape.cpp has to know of a shape.
 struct ShapeRow {
     std::unique_ptr<Shape> (*make)(const RigidBody& body, int dimension);
     double (*arm)(const RigidBody& body, int dimension);
+    double (*area)(const RigidBody& body, int dimension);
 };
 extern const ShapeRow sphere_row, box_row, plane_row, mesh_row;
 

@@ -84,6 +84,9 @@ class SphereShape final : public Shape {
 const ShapeRow sphere_row = {[](const RigidBody& body, int dimension) -> std::unique_ptr<Shape> {
                                  return std::make_unique<SphereShape>(body, dimension);
                              },
-                             [](const RigidBody&, int) { return 0.0; }};
+                             [](const RigidBody&, int) { return 0.0; },
+                             [](const RigidBody& b, int dimension) {
+                                 return dimension == 2 ? 2 * pi * b.radius : 4 * pi * b.radius * b.radius;
+                             }};
 
 }  // namespace quadrat::simulation

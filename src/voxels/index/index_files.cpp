@@ -16,8 +16,7 @@ template <int D>
 std::shared_ptr<const IndexState<D>> state_of(IndexParts<D> parts, const PerfectHash<D>& hash) {
     std::shared_ptr<const IndexState<D>> state;
     with_encoding<D>(parts.layout, parts.encoding, [&]<class X>() {
-        AnyEncoding<D> encoding = X(hash, parts);
-        state = std::make_shared<const IndexState<D>>(IndexState<D>{std::move(parts), hash, std::move(encoding)});
+        state = std::make_shared<const IndexState<D>>(std::in_place_type<X>, std::move(parts), hash);
     });
     return state;
 }

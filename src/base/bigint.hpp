@@ -1,11 +1,12 @@
-// Whole numbers of any size, for the exact decisions of ccd: only what polynomials with integer coefficients need (no
-// division). Sign and magnitude; up to 1024 bits live inside the object, so that the usual query allocates nothing.
+// Whole numbers of any size, for exact decisions: what polynomials with integer coefficients (ccd) and quotients of long
+// decimals (query files) need, and no division. Sign and magnitude; up to 1024 bits live inside the object, so that the
+// usual query allocates nothing. Numbers of a fixed length, without a branch, are in ccd/exact/fixed_int.hpp.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-namespace quadrat::ccd {
+namespace quadrat::base {
 
 class BigInt {
   public:
@@ -76,4 +77,4 @@ class BigInt {
     std::uint64_t small_[inside];
 };
 
-}  // namespace quadrat::ccd
+}  // namespace quadrat::base

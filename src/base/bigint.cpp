@@ -1,4 +1,4 @@
-#include "ccd/exact/bigint.hpp"
+#include "base/bigint.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace quadrat::ccd {
+namespace quadrat::base {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -264,4 +264,4 @@ void BigInt::accumulate(const BigInt& a, const BigInt& b, bool opposite) {
     add(buffer, n, (a.negative_ != b.negative_) != opposite);
 }
 
-}  // namespace quadrat::ccd
+}  // namespace quadrat::base

@@ -1,5 +1,5 @@
 // The integers of the exact stage, against boost's.
-#include "ccd/exact/bigint.hpp"
+#include "base/bigint.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
 
@@ -7,7 +7,7 @@
 
 #include <random>
 
-namespace quadrat::ccd {
+namespace quadrat::base {
 namespace {
 
 using boost::multiprecision::cpp_int;
@@ -75,4 +75,4 @@ TEST(BigInt, FromAndToDouble) {
 }
 
 }  // namespace
-}  // namespace quadrat::ccd
+}  // namespace quadrat::base
