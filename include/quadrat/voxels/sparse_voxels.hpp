@@ -1,5 +1,10 @@
 // Sparse grid data without holes: a VoxelIndex and the values of one or more named channels. Values can be read and
 // written in place; which positions exist is fixed at packing.
+//
+//     position --- VoxelIndex::find ---> place k ---+---> channel "colour"   [ v0  v1  ..  vk  .. ]
+//                                                   +---> channel "height"   [ v0  v1  ..  vk  .. ]
+//
+// VoxelGrid is the untyped form, which files hold; SparseVoxels gives one of its channels a C++ type.
 #pragma once
 
 #include <quadrat/error.hpp>
@@ -13,16 +18,30 @@
 
 namespace quadrat {
 
+/// The type of one scalar of a channel: unsigned and signed integers and floating-point numbers by their bits, and
+/// `bytes` for what is none of these. Their numbers stand in files and do not change.
 enum class ValueType : std::uint8_t { bytes, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
 
+/// Bytes of one scalar, 1 to 8; 1 for `bytes`.
 [[nodiscard]] std::size_t size_of(ValueType type);
+/// The name as it is spelled above ("f32"). The text lives as long as the program.
 [[nodiscard]] const char* name(ValueType type);
 
-/// What a T is in a file: its scalar type and how many of them. Specialise it for your own vectors; otherwise a struct
-/// is stored as bytes.
+/// What a T is in a file: its scalar type and how many of them. Numbers, Vec and std::array of them are known. Any
+/// other type is stored as sizeof(T) bytes, padding included, which has no mean (mipmaps.hpp) and which other programs
+/// cannot read as numbers; specialise it for your own vectors:
+///
+///     template <>
+///     struct quadrat::ValueTraits<Rgba> {
+///         static constexpr ValueType type = ValueType::u8;
+///         static constexpr std::uint32_t components = 4;
+///     };
+///
+/// size_of(type) * components must be sizeof(T), or the values are refused.
 template <class T>
 struct ValueTraits {
     static_assert(std::is_trivially_copyable_v<T>);
+    /// By size and sign; bool is u8, and an enumeration is bytes.
     static constexpr ValueType type = std::is_same_v<T, double>  ? ValueType::f64
                                       : std::is_same_v<T, float> ? ValueType::f32
                                       : !std::is_integral_v<T>   ? ValueType::bytes
@@ -30,50 +49,72 @@ struct ValueTraits {
                                       : sizeof(T) == 2 ? (std::is_signed_v<T> ? ValueType::i16 : ValueType::u16)
                                       : sizeof(T) == 4 ? (std::is_signed_v<T> ? ValueType::i32 : ValueType::u32)
                                                        : (std::is_signed_v<T> ? ValueType::i64 : ValueType::u64);
+    /// Scalars in one T: 1 for a number. A channel has at most 4096.
     static constexpr std::uint32_t components = type == ValueType::bytes ? sizeof(T) : 1;
 };
+/// D scalars, x first.
 template <int D, class T>
 struct ValueTraits<Vec<D, T>> {
     static constexpr ValueType type = ValueTraits<T>::type;
     static constexpr std::uint32_t components = D;
 };
+/// The scalars of its elements, one after another; arrays of arrays and of Vec are legal.
 template <class T, std::size_t N>
 struct ValueTraits<std::array<T, N>> {
     static constexpr ValueType type = ValueTraits<T>::type;
     static constexpr std::uint32_t components = static_cast<std::uint32_t>(N) * ValueTraits<T>::components;
 };
 
-/// The values of one channel, in the order of the index.
+/// The values of one channel, in the order of the index: value k is at buffer.data + k * value_bytes(). Copies share
+/// the values.
 struct Channel {
+    /// 1 to 23 bytes, unlike those of the other channels of a grid.
     std::string name;
+    /// The type of each scalar.
     ValueType type = ValueType::bytes;
+    /// Scalars of one value, 1 to 4096. In blocks those of a whole block: (b + 1)^D times those of a sample.
     std::uint32_t components = 1;
+    /// index.values() times value_bytes() bytes, aligned to 64.
     Buffer buffer;
-    std::vector<std::uint8_t> background = {};  ///< one sample for what is not stored; empty means zero
+    /// One sample for what is not stored, as bytes of `type`; of one sample also in blocks. Empty means zero. Blocks
+    /// and mipmaps use it; SparseVoxels takes a background with each call instead.
+    std::vector<std::uint8_t> background = {};
 
+    /// Bytes of one value.
     [[nodiscard]] std::size_t value_bytes() const { return size_of(type) * components; }
 };
 
 /// The box of level 0 of a mipmap (voxels/mipmaps.hpp), from which the places of all levels follow.
 template <int D>
 struct MipmapShape {
-    std::uint32_t levels = 0;  ///< 0: not a mipmap
+    /// How many levels there are, the finest included; at most 32. Default: 0, not a mipmap.
+    std::uint32_t levels = 0;
+    /// The smallest coordinate of the stored positions on each axis.
     Voxel<D> origin = {};
+    /// Positions from there on, on each axis: 1 to 2^21.
     std::array<std::uint32_t, D> extent = {};
 };
 
-/// An index with its channels: what a .qvox file holds. Move-only, as values are mutable.
+/// An index with its channels: what a .qvox file holds. Take it where types are known only at run time; otherwise
+/// SparseVoxels, BlockedVoxels or MipmapVoxels, which are made from one and give it back by grid(). Move-only, as
+/// values are mutable; one that was moved from can be assigned to or destroyed. Const calls may run at the same time.
 template <int D>
 struct VoxelGrid {
+    /// Which value belongs to which position. Replace it only together with all channels.
     VoxelIndex<D> index;
+    /// In the order in which they were added, which is also that of the file.
     std::vector<Channel> channels;
-    std::uint32_t block = 0;  ///< cells on the edge of a block (voxels/blocks.hpp); 0 if there are none
+    /// Cells on the edge of a block (voxels/blocks.hpp): the index then holds positions of blocks. Default: 0, none.
+    std::uint32_t block = 0;
+    /// The levels, if positions are those of a flattened domain (voxels/mipmaps.hpp). Default: no mipmap.
     MipmapShape<D> mipmap = {};
 
+    /// No positions and no channels.
     VoxelGrid() = default;
     VoxelGrid(VoxelGrid&&) noexcept = default;
     VoxelGrid& operator=(VoxelGrid&&) noexcept = default;
 
+    /// The channel of that name, or null. Valid until a channel is added or removed; its values stay where they are.
     [[nodiscard]] Channel* channel(std::string_view wanted) {
         for (Channel& c : channels)
             if (c.name == wanted) return &c;
@@ -82,12 +123,21 @@ struct VoxelGrid {
     [[nodiscard]] const Channel* channel(std::string_view wanted) const {
         return const_cast<VoxelGrid*>(this)->channel(wanted);
     }
-    /// Adds a channel, all zeros. Throws Error{duplicate} if the name is taken, Error{bad_value} if it has more than 23
-    /// bytes.
+    /// Adds a channel, all zeros, after the others. Invalidates pointers to channels, not to their values. If it
+    /// throws, the grid is as it was.
+    ///
+    /// name: 1 to 23 bytes, or Error{bad_value}; not yet taken, or Error{duplicate}.
+    /// components: scalars of one value, 1 to 4096, or Error{bad_value}.
     Channel& add_channel(std::string name, ValueType type, std::uint32_t components);
-    /// Adds a channel from rows in the order of `positions`, all of which must be stored.
+    /// The same, with row i as the value at positions[i]; positions that are not mentioned stay zero, and of equal ones
+    /// the last counts. One batch of lookups, O(positions).
+    ///
+    /// positions: stored ones, in any order, or Error{bad_value} with the index of one that is not. With the
+    ///            constrained encoding that goes unnoticed, and another value is overwritten.
+    /// rows: one value for each position, of size_of(type) * components bytes, or Error{bad_shape}.
     Channel& add_channel(std::string name, ValueType type, std::uint32_t components,
                          std::span<const Voxel<D>> positions, std::span<const std::byte> rows);
+    /// Bytes of one value of all channels together: what a stored position takes beside the index.
     [[nodiscard]] std::size_t value_bytes() const {
         std::size_t sum = 0;
         for (const Channel& c : channels) sum += c.value_bytes();
@@ -98,17 +148,36 @@ struct VoxelGrid {
 extern template struct VoxelGrid<2>;
 extern template struct VoxelGrid<3>;
 
-/// The values at sparse positions. `T` is trivially copyable. Const calls may run concurrently; so may writes to
-/// different positions.
+/// The values of type T at a fixed set of positions, found with two or three reads of memory, for 2D and 3D grids. Take
+/// it for values that are asked for position by position; BlockedVoxels for values between the positions, MipmapVoxels
+/// for several resolutions, and a hash map if positions come and go.
+///
+///     auto voxels = quadrat::SparseVoxels<float>::pack(coordinates, values);
+///     if (const float* v = voxels.find({12, -3, 40})) use(*v);
+///     voxels.for_each([](const quadrat::Voxel<3>& p, float& v) { v += p[2]; });
+///     quadrat::write_qvox(voxels.grid(), "voxels.qvox");
+///
+/// T: trivially copyable, of at most 4096 bytes (or 4096 scalars, where ValueTraits<T> names them).
+///
+/// Thread safety: const calls may run concurrently; so may writes to the values of different positions. Moving it
+/// leaves values where they are; one that was moved from can be assigned to or destroyed.
 template <class T, int D = 3>
 class SparseVoxels {
   public:
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
 
+    /// No positions: whatever is looked up is not there.
     SparseVoxels() = default;
 
-    /// Packs values[i] at coordinates[i], in any order. Throws Error: `bad_shape` if the spans differ in length, and as
-    /// PerfectHash::build does (`duplicate` with the later index).
+    /// Packs values[i] at coordinates[i], in any order, in one channel with the name "values". O(n) memory, and some
+    /// 0.1 s per million positions with fast construction. No positions are legal. The same input and options give
+    /// the same bytes on any machine and for any number of threads.
+    ///
+    /// coordinates: as for VoxelIndex::build, which throws Error: `duplicate` with the later index of two equal ones,
+    ///              `bad_value` if they span more than 2^21 cells on an axis, `too_large` above 2^27.
+    /// values: one for each position, or Error{bad_shape}.
+    /// options: how the index is built; its value_bytes is not looked at.
+    /// report: filled in if not null, see VoxelIndex::build.
     [[nodiscard]] static SparseVoxels pack(std::span<const Voxel<D>> coordinates, std::span<const T> values,
                                            VoxelOptions options = {}, PerfectHashReport* report = nullptr) {
         if (coordinates.size() != values.size())
@@ -122,8 +191,13 @@ class SparseVoxels {
         return SparseVoxels(std::move(grid));
     }
 
-    /// Takes a grid whose first channel (or the named one) holds T. Throws Error{bad_shape} if its values have another
-    /// size.
+    /// Takes a grid, for example from a file, whose first channel or the named one holds T. Nothing is copied: O(1).
+    ///
+    ///     quadrat::SparseVoxels<float> voxels(std::get<quadrat::VoxelGrid<3>>(quadrat::read_qvox("voxels.qvox")));
+    ///
+    /// grid: its values have the size of T, or Error{bad_shape}. Their type is not compared: four bytes of any kind
+    ///       pass for a float.
+    /// channel: a name; empty, the default, for the first one. Error{bad_shape} if there is no such channel.
     explicit SparseVoxels(VoxelGrid<D> grid, std::string_view channel = {}) : grid_(std::move(grid)) {
         Channel* c =
             channel.empty() ? (grid_.channels.empty() ? nullptr : grid_.channels.data()) : grid_.channel(channel);
@@ -136,17 +210,23 @@ class SparseVoxels {
         values_ = reinterpret_cast<T*>(c->buffer.data.get());
     }
 
-    /// The value at p, or null. A pointer stays valid as long as this object; writing through it keeps the structure.
+    /// The value at p, or null. A pointer stays valid as long as this object or the one it was moved to; writing
+    /// through it changes the value and nothing else. O(1).
+    ///
+    /// p: any position; with the constrained encoding one that is stored, or any value is given.
     [[nodiscard]] const T* find(const Voxel<D>& p) const { return pointer(grid_.index.find(p)); }
     [[nodiscard]] T* find(const Voxel<D>& p) { return pointer(grid_.index.find(p)); }
-    /// The value at p, or `background`.
+    /// A copy of the value at p, or `background` if nothing is stored there.
     [[nodiscard]] T at(const Voxel<D>& p, const T& background = T{}) const {
         const std::uint32_t k = grid_.index.find(p);
         return k == VoxelIndex<D>::absent ? background : values_[k];
     }
-    /// out[i] = at(p[i], background), many at a time.
+    /// out[i] = at(p[i], background), many at a time: two to three times as fast as one by one where the data exceeds
+    /// the caches, since dozens of reads are under way at once. Throws Error{bad_shape} if the spans differ in length,
+    /// with nothing written.
     void at(std::span<const Voxel<D>> p, std::span<T> out, const T& background = T{}) const {
         if (p.size() != out.size()) throw Error(ErrorKind::bad_shape, "positions and results differ in number");
+        // Places go through a small array, so that a call of any length allocates nothing.
         constexpr std::size_t block = 256;
         std::uint32_t places[block];
         for (std::size_t begin = 0; begin < p.size(); begin += block) {
@@ -157,26 +237,35 @@ class SparseVoxels {
         }
     }
 
-    /// All values in storage order; those of empty slots are zero.
+    /// All values in storage order, index().values() of them: value k belongs to the position that index().find() gives
+    /// k for. In the voxel layout some belong to nobody, one or two in a hundred; they were zero when packed. Valid as
+    /// find()'s pointers are.
     [[nodiscard]] std::span<T> values() { return {values_, grid_.index.values()}; }
     [[nodiscard]] std::span<const T> values() const { return {values_, grid_.index.values()}; }
+    /// Stored positions; values() may be longer.
     [[nodiscard]] std::size_t size() const { return grid_.index.entries(); }
+    /// Which place belongs to which position: layout, encoding, bytes.
     [[nodiscard]] const VoxelIndex<D>& index() const { return grid_.index; }
+    /// The grid with all channels, to be written to a file or to be given channels. The channel of T and the index must
+    /// not be replaced, as this object points into them.
     [[nodiscard]] VoxelGrid<D>& grid() { return grid_; }
     [[nodiscard]] const VoxelGrid<D>& grid() const { return grid_; }
 
-    /// fn(position, value&) for every entry, in storage order.
+    /// fn(position, value&) for every entry once, in the order of VoxelIndex::for_each, which is the cheap one; values
+    /// may be written. Throws Error{unsupported} if the encoding is constrained, and what fn throws.
     template <class Fn>
     void for_each(Fn&& fn) {
         grid_.index.for_each([&](const Voxel<D>& p, std::uint32_t k) { fn(p, values_[k]); });
     }
-    /// fn(position, value&) for every entry by z, y, x.
+    /// The same by z, y, x: O(n log n), and an array of all positions.
     template <class Fn>
     void for_each_in_space(Fn&& fn) {
         for (const auto& [p, k] : grid_.index.sorted()) fn(p, values_[k]);
     }
 
-    /// Another channel of the same positions, in the order of values().
+    /// Another channel of the same positions, in the order of values(): entry k belongs to the same position. Valid as
+    /// find()'s pointers are. Throws Error{bad_shape} if there is none of that name whose values have the size of U;
+    /// types are not compared.
     template <class U>
     [[nodiscard]] std::span<U> channel(std::string_view wanted) {
         Channel* c = grid_.channel(wanted);
@@ -184,6 +273,12 @@ class SparseVoxels {
             throw Error(ErrorKind::bad_shape, "no channel of that name and size", {.field = std::string(wanted)});
         return {reinterpret_cast<U*>(c->buffer.data.get()), grid_.index.values()};
     }
+    /// Adds a channel of zeros and gives its values, as channel() does. Pointers to values of other channels stay.
+    ///
+    ///     auto heights = voxels.add_channel<float>("height");
+    ///     heights[voxels.index().find({12, -3, 40})] = 1.5f;  // of a stored position
+    ///
+    /// name: 1 to 23 bytes, or Error{bad_value}; not yet taken, or Error{duplicate}.
     template <class U>
     std::span<U> add_channel(std::string name) {
         Channel& c = grid_.add_channel(std::move(name), ValueTraits<U>::type, ValueTraits<U>::components);
@@ -194,11 +289,13 @@ class SparseVoxels {
     [[nodiscard]] T* pointer(std::uint32_t at) const {
         if (at == VoxelIndex<D>::absent) return nullptr;
         T* value = values_ + at;
-        if (!value) __builtin_unreachable();  // so that the caller's test for null costs nothing here
+        // So that the caller's test for null costs nothing here.
+        if (!value) __builtin_unreachable();
         return value;
     }
 
     VoxelGrid<D> grid_;
+    // In the buffer of one of the grid's channels.
     T* values_ = nullptr;
 };
 
