@@ -3,7 +3,7 @@
 // holds by induction: a cloth starts free of contact, and a step that is not proved free of contact is not made.
 //
 // Lengths are in metres, times in seconds. The cloth weighs 1 kg / m^2, each vertex a third of its triangles;
-// compliances and pushes are in terms of that, so that a cloth of another density divides compliances by it.
+// compliances and pushes are in terms of that: for a cloth of another density multiply both by it.
 #pragma once
 
 #include <quadrat/executor.hpp>
