@@ -133,7 +133,7 @@ struct VoxelGrid {
     /// the last counts. One batch of lookups, O(positions).
     ///
     /// positions: stored ones, in any order, or Error{bad_value} with the index of one that is not. With the
-    ///            constrained encoding that goes unnoticed, and another value is overwritten.
+    ///            constrained encoding one inside the bounding box goes unnoticed, and another value is overwritten.
     /// rows: one value for each position, of size_of(type) * components bytes, or Error{bad_shape}.
     Channel& add_channel(std::string name, ValueType type, std::uint32_t components,
                          std::span<const Voxel<D>> positions, std::span<const std::byte> rows);
