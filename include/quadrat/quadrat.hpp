@@ -1,4 +1,12 @@
-// The whole public API.
+// The whole public API but quadrat::mpi, which is <quadrat/distributed.hpp>. A program that uses one part compiles
+// faster with the header of that part:
+//
+//     broad_phase.hpp   what touches what: boxes, spheres, half-spaces
+//     neighbors.hpp     what is near what: points within a radius, the k nearest
+//     voxels.hpp        what is at this cell: sparse grids
+//     ccd.hpp           contact of deforming surfaces
+//     simulation.hpp    fluid, solids and cloth
+//     cells.hpp         the tables and the oracle that the first two share
 #pragma once
 
 #include <quadrat/broad_phase.hpp>
