@@ -114,7 +114,7 @@ struct IdRows {
 /// Collective. The neighbours of every point of all ranks; each row is on exactly one rank, neighbours in no particular
 /// order. The id of a point is its position in the points of rank 0, rank 1, ... one after the other. For one question;
 /// who asks again after a step keeps a DistributedNeighbors. Arguments and errors are those of its constructor,
-/// insert() and find_neighbors(); three arrays of 8 bytes per entry are added to the memory that these take.
+/// insert() and find_neighbors(); 8 bytes per entry and 16 per row come on top of the memory that these take.
 ///
 ///     const IdRows rows = find_neighbors(MPI_COMM_WORLD, std::span<const Vec3f>(points), 0.1f);
 template <int D, class T>
