@@ -1,8 +1,8 @@
 // Closest points and distances of vertices, faces, edges and triangles at rest (GSH 3.4, "static collision detection"),
 // and an exact intersection test of triangles. Degenerate triangles and edges are legal everywhere.
 //
-// Functions of their arguments: any number of threads may call them at a time, each takes constant time and none
-// allocates where nothing is degenerate. The same bytes on every machine. In a loop over many pairs find the near ones
+// Functions of their arguments: any number of threads may call them at a time, and each takes constant time. The same
+// bytes on every machine. In a loop over many pairs find the near ones
 // first, by find_candidates() or a broad phase.
 #pragma once
 
