@@ -60,8 +60,8 @@ struct Impact {
 ///     const FourPoints start = {vertex, a, b, c}, end = {vertex_next, a, b, c};  // a face at rest
 ///     if (const std::optional<Impact> hit = find_impact(ImpactKind::vertex_face, start, end)) stop_at(hit->time);
 ///
-/// Cost: some tenths of a microsecond on average; tens of microseconds where only exact integers decide
-/// (docs/results/ccd.md). Only these allocate, and only for coordinates whose exponents differ widely.
+/// Cost: some tenths of a microsecond on average; some microseconds, or tens of them, where only exact integers decide
+/// (docs/results/ccd.md). Only that last stage allocates.
 ///
 /// start, end: finite, or Error{bad_value} names point and axis.
 [[nodiscard]] std::optional<Impact> find_impact(ImpactKind kind, const FourPoints& start, const FourPoints& end,
@@ -82,8 +82,8 @@ struct ImpactStatistics {
 };
 
 /// impact_time of many queries: times[i] for start[i], end[i]. Runs a SIMD filter over blocks of queries first; the
-/// result is the same as query by query. On the calling thread, without allocating for the batch itself; cut the spans
-/// to use several. Without queries it does nothing.
+/// result is the same as query by query. On the calling thread; cut the spans to use several. Without queries it does
+/// nothing.
 ///
 /// start, end: of the same length, or Error{bad_shape}; finite, or Error{bad_value} names the query. Both are found out
 ///     before the first time is written.
