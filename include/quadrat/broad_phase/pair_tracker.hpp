@@ -1,4 +1,5 @@
-// Which pairs began, went on and ended between two steps.
+// Which pairs began, went on and ended between two steps. For events such as "began to touch"; works with the pairs of
+// any broad phase, and of neighbours or voxels as well, as it knows nothing of boxes.
 #pragma once
 
 #include <quadrat/geometry.hpp>
@@ -11,11 +12,21 @@ namespace quadrat {
 
 /// Give it the pairs of each step; it compares them with those of the step before. Spans are valid until the next call.
 /// Pairs are of slots: if an object was erased and another took its slot between two steps, their pairs are the same.
+/// Who needs them apart calls update() between the two edits.
+///
+///     grid.find_pairs(pairs);
+///     tracker.update(pairs);
+///     for (const Pair& p : tracker.begun()) play_sound(p.first, p.second);
+///
+/// Holds the pairs of two steps and what differs, up to 32 bytes per pair. Const members may be called concurrently
+/// with each other, and with no other member.
 class PairTracker {
   public:
-    /// Takes the pairs of a step, each once, in any order. Cost: one sort of the pairs.
+    /// Takes the pairs of a step and compares. Cost: one sort of the pairs, O(n log n), and one pass over both steps;
+    /// memory is used again from step to step.
+    /// pairs: each once, in any order; first < second is usual and not needed, but (a, b) and (b, a) are two.
     void update(std::span<const Pair> pairs);
-    /// Forgets all pairs: at the next update every pair begins.
+    /// Forgets all pairs: at the next update every pair begins. Nothing has then begun, gone on or ended.
     void clear();
 
     /// Pairs of the last step that were not in the one before it, sorted.
