@@ -7,8 +7,8 @@ namespace quadrat {
 
 /// Names an object of a structure in which objects come and go. Null when zero-initialised. It means nothing to another
 /// structure. The id of an object that was erased stays stale when its slot is used again, because the generation is
-/// another one: contains() says false and edits throw Error{stale_id}. Generations have 32 bits, so a structure gives
-/// no id twice before it has used them all.
+/// another one: contains() says false and edits throw Error{stale_id}. A structure gives none twice, until the 32 bits
+/// of its generations are used up after some 2^32 insertions.
 ///
 ///     const quadrat::Id id = grid.insert(box);
 ///     grid.erase(id);
