@@ -1,5 +1,5 @@
 // Which pairs began, went on and ended between two steps. For events such as "began to touch"; works with the pairs of
-// any broad phase, and of neighbours or voxels as well, as it knows nothing of boxes.
+// any broad phase or neighbour search, as it knows nothing of boxes.
 #pragma once
 
 #include <quadrat/geometry.hpp>
