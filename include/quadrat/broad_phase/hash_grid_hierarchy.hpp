@@ -15,7 +15,14 @@
 namespace quadrat {
 
 /// A set of boxes (or spheres) that can be asked for all overlapping pairs. Overlap is closed: boxes that touch
-/// overlap.
+/// overlap. The one to take by default; KeptPairs may be faster for scenes that are nearly at rest, BruteForce for a
+/// few dozen boxes. Holds a copy of the boxes, some 100 bytes for each of float in 3D. Compiled for D = 2, 3 and T =
+/// float, double.
+///
+///     HashGridHierarchy<3, float> grid;
+///     grid.insert(std::span<const Box3f>(boxes));  // box i is slot i
+///     std::vector<Pair> pairs;
+///     grid.find_pairs(pairs);
 ///
 /// An object has a slot, which is its number in pairs and in update(), and an Id, which is the slot and a generation:
 /// slots of erased objects are used again, ids are not. Slots do not change while an object is there.
@@ -36,10 +43,12 @@ class HashGridHierarchy {
     /// Adds one box and returns its id. Constant time, amortised: when many objects were edited one by one, one edit
     /// sorts everything again.
     /// box: no NaN, lo <= hi, or bad_value is thrown; bounds may be infinite.
+    /// filter: whom it may meet. Default: everyone with the default. Throws too_large beyond 2^32 - 2 objects.
     Id insert(const Box<D, T>& box, Filter filter = {});
     /// The same for a half-space; one that is not aligned to an axis overlaps every box that reaches into it. Each
-    /// costs a test with every object when pairs are found. half_space: finite, with a normal that is not zero and of
-    /// any length, or bad_value is thrown.
+    /// costs a test with every object when pairs are found. Two half-spaces overlap unless their normals are opposite
+    /// and there is room between them. Decided in double, by a sum over the axes. half_space: finite, with a normal
+    /// that is not zero and of any length, or bad_value is thrown.
     Id insert(const HalfSpace<D, T>& half_space, Filter filter = {});
     /// The same for a sphere, see insert(span of spheres).
     /// sphere: finite, radius >= 0, or bad_value is thrown.
@@ -60,17 +69,20 @@ class HashGridHierarchy {
     /// Gives one object a new box in constant time (amortised); a half-space becomes that box. Its id stays. Throws
     /// stale_id if it is not there, and what insert throws.
     void move(Id id, const Box<D, T>& box);
+    /// The same for a sphere of a set of spheres; bad_shape in a set of boxes.
     void move(Id id, const Sphere<D, T>& sphere);
 
     /// Moves everything. Ids stay. Cost: linear, some nanoseconds per object (UpdateStrategy::sorted).
     /// boxes: boxes[i] is the new box of slot i; entries of erased slots and of half-spaces, which stay, are ignored
     /// and may be anything. boxes.size() == slots(), or bad_shape is thrown; bad_value names the first bad box.
     void update(std::span<const Box<D, T>> boxes);
+    /// The same for a set of spheres; bad_shape for a set of boxes that is not empty.
     void update(std::span<const Sphere<D, T>> spheres);
     /// Sets the filter of one object, at once. Until the next bulk insert or update pairs are then looked at one by
     /// one, which costs a few nanoseconds each. Throws stale_id.
     void set_filter(Id id, Filter filter);
-    /// Removes all objects and gives their memory back; their ids are stale.
+    /// Removes all objects and gives their memory back; their ids are stale. Slots begin at 0 again, and the set may
+    /// hold boxes or spheres.
     void clear();
 
     /// Refills `out` with every overlapping pair of slots whose filters allow it, each once, first < second, in an
@@ -120,17 +132,20 @@ class HashGridHierarchy {
     }
 
     /// Each refills `out` with slots, each once, in no particular order, whatever their filters. Keeps its capacity.
-    /// Cost: the cells that the shape covers, and a test of every object that is unbounded.
+    /// Cost: the cells that the shape covers, and a test of every object that is unbounded. What is said of boxes holds
+    /// for half-spaces in the set, too.
     ///
     /// Boxes that hold the point. Throws bad_value if it is not finite.
     void find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const;
     /// Boxes that overlap the box, which may be infinite. Throws bad_value for NaN or hi < lo.
     void find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const;
-    /// Boxes whose nearest point is at most the radius away from the centre. Throws bad_value for a radius below 0.
+    /// Boxes whose nearest point is at most the radius away from the centre. Throws bad_value for a radius below 0 or
+    /// NaN, and for a centre that is not finite.
     void find(const Sphere<D, T>& sphere, std::vector<std::uint32_t>& out) const;
     /// Boxes that have a point of the segment, its ends included. Throws bad_value if an end is not finite.
     void find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const;
-    /// Boxes that the ray enters within its length, which may be infinite. Throws bad_value for a length below 0.
+    /// Boxes that the ray enters within its length, which may be infinite. Throws bad_value for a length below 0 or
+    /// NaN, and for an origin or direction that is not finite.
     void find(const Ray<D, T>& ray, std::vector<std::uint32_t>& out) const;
 
     /// Many queries in one call: fn(i, slots) with what find() gives for query i, once for each, on the caller's
@@ -152,10 +167,11 @@ class HashGridHierarchy {
         T distance;          ///< along the ray in multiples of its direction; from the point for nearest()
     };
     /// The first box that the ray enters (distance 0 if it starts inside); ties go to the smaller slot. Nothing if it
-    /// enters none within its length. The search ends behind the first hit.
+    /// enters none within its length. The search ends behind the first hit; a ray without an end may look at everything
+    /// on its side of the world, so give it the length that you need. Throws as find(ray).
     [[nodiscard]] std::optional<Hit> closest_hit(const Ray<D, T>& ray) const;
     /// The box nearest to the point (distance 0 if it holds it); ties go to the smaller slot. Nothing only without
-    /// objects.
+    /// objects. Throws bad_value if the point is not finite.
     [[nodiscard]] std::optional<Hit> nearest(const Vec<D, T>& point) const;
 
     /// Number of slots, erased ones included: the length of the span that update() wants.
@@ -170,12 +186,14 @@ class HashGridHierarchy {
     [[nodiscard]] BroadPhaseStats stats() const;
 
     /// Refills `out` with every overlapping pair (slot of a, slot of b) whose filters allow it. Throws too_large beyond
-    /// the smaller max_bytes of the two. Runs on the caller's thread.
+    /// the smaller max_bytes of the two. Runs on the caller's thread, in an order that depends on the calls made so
+    /// far. Pairs inside each of the two are not looked for.
     friend void find_pairs(const HashGridHierarchy& a, const HashGridHierarchy& b, std::vector<Pair>& out) {
         find_between(a, b, out);
     }
 
   private:
+    // The visitors above reach the compiled library as a function pointer and a context.
     struct Impl;
     using PairVisitor = void (*)(void* context, std::span<const Pair> pairs);
     void visit_pairs(PairVisitor visit, void* context) const;
