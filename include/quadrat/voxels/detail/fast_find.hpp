@@ -3,6 +3,14 @@
 //
 // A copy of what these lookups read lies in one object, whatever the encoding is: the encodings themselves are types of
 // their own in src/voxels/index/encodings.hpp, which fill it in.
+//
+//     p --- in the box? ---+--- lanes    NarrowHash                  ---+--- tag compared, or not ---> slot
+//                          +--- tables   PerfectHash by its tables   ---+
+//                          +--- bricks   PerfectHash, BrickRecords   ------- bit of the mask -------> rank
+//                          +--- other    a call into the library
+//
+// Machinery of VoxelIndex: programs use VoxelIndex::find. Everything here is a view of tables that somebody else keeps
+// alive (PerfectHash apart, which owns its own), does not change after it was made, and may be used by many threads.
 #pragma once
 
 #include <quadrat/voxels/detail/domain_box.hpp>
@@ -14,6 +22,7 @@
 
 namespace quadrat::voxels {
 
+/// What a lookup gives for a position that is not stored; VoxelIndex::absent. No table has so many places.
 inline constexpr std::uint32_t no_place = 0xffffffffu;
 
 /// Fields of `bits` bits without gaps, the first at the lowest bit of the first byte:
@@ -23,27 +32,42 @@ inline constexpr std::uint32_t no_place = 0xffffffffu;
 ///
 /// Eight bytes of padding follow, since a field is read as one word of 64 bits. Fields have 1 to 56 bits, or 64.
 struct PackedTags {
+    /// The table; null if positions are not told apart.
     const std::uint8_t* bytes = nullptr;
+    /// The low `bits` bits set.
     std::uint64_t mask = 0;
+    /// Of one field.
     std::uint32_t bits = 0;
 
+    /// No table.
     PackedTags() = default;
+    /// A view of a table.
+    ///
+    /// field_bits: 1 to 56, or 64. A field begins at one of eight bits of a byte and must end within the word that is
+    ///             read from that byte on, which one of 57 to 63 bits might not.
     PackedTags(const std::uint8_t* table, std::uint32_t field_bits)
         : bytes(table),
           mask(field_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field_bits) - 1),
           bits(field_bits) {}
 
+    /// The field of a slot.
+    ///
+    /// slot: one of the table's; this is not checked.
     [[nodiscard]] std::uint64_t at(std::uint32_t slot) const {
         const std::uint64_t bit = std::uint64_t{slot} * bits;
         return word(bit) >> (bit & 7) & mask;
     }
-    /// True if at(slot) is `tag` in the bits of a field, with as little as possible after the load.
+    /// True if at(slot) is `tag` in the bits of a field, with as little as possible after the load: tag and mask are
+    /// moved to the place of the field before it, so that an exclusive or, an and, and a test are left.
+    ///
+    /// tag: bits above those of a field are ignored.
     [[nodiscard]] bool same(std::uint32_t slot, std::uint64_t tag) const {
         const std::uint64_t bit = std::uint64_t{slot} * bits, shift = bit & 7;
         return ((word(bit) ^ tag << shift) & mask << shift) == 0;
     }
 
   private:
+    // The eight bytes from the one that holds the bit.
     [[nodiscard]] std::uint64_t word(std::uint64_t bit) const {
         std::uint64_t w;
         std::memcpy(&w, bytes + (bit >> 3), 8);
@@ -57,30 +81,46 @@ struct PackedTags {
 ///            mask: a bit for each of the   values before those   low bytes of the bucket,
 ///            64 positions, x lowest        of this brick         the tag
 ///
-/// Eight bytes of padding follow the last one.
+/// Eight bytes of padding follow the last one. A slot without a brick has an empty mask. Values of a brick lie one
+/// after another in the order of its bits, so that a value's place is what was before the brick and the bits below its
+/// own:
+///
+///     mask  ..0010 1101, values before 40:   bit 0 is place 40, bit 2 is 41, bit 3 is 42, bit 5 is 43
 struct BrickRecords {
+    /// The first record.
     const std::uint8_t* bytes = nullptr;
+    /// The bits of a tag set.
     std::uint64_t tag_mask = 0;
+    /// Bytes from one record to the next, 13 to 16.
     std::uint32_t stride = 0;
-    std::uint32_t values = 0;  ///< places are below this, whatever a file holds
+    /// Places are below this, whatever a file holds.
+    std::uint32_t values = 0;
 
+    /// A record as two words, which are loaded at once.
     struct Record {
+        /// Which of the 64 positions are stored.
         std::uint64_t mask;
-        std::uint64_t rest;  ///< values before | tag << 32
+        /// Values before | tag << 32; above the tag is the beginning of the next record.
+        std::uint64_t rest;
     };
 
+    /// Of a record without its tag.
     static constexpr std::uint32_t fixed_bytes = 12;
+    /// Bytes of a record whose tag has so many bits, 1 to 32: tags take whole bytes.
     [[nodiscard]] static constexpr std::uint32_t stride_for(std::uint32_t tag_bits) {
         return fixed_bytes + (tag_bits + 7) / 8;
     }
 
+    /// No table.
     BrickRecords() = default;
+    /// A view of a table with a record for each slot of the hash over bricks.
     BrickRecords(const std::uint8_t* table, std::uint32_t tag_bits, std::uint32_t value_count)
         : bytes(table),
           tag_mask((std::uint64_t{1} << tag_bits) - 1),
           stride(stride_for(tag_bits)),
           values(value_count) {}
 
+    /// The record of a slot, which is one of the table's; this is not checked.
     [[nodiscard]] Record at(std::uint32_t slot) const {
         const std::uint8_t* record = bytes + std::size_t{slot} * stride;
         Record r;
@@ -88,7 +128,11 @@ struct BrickRecords {
         std::memcpy(&r.rest, record + 8, 8);
         return r;
     }
-    /// The place of the value of one position of a brick, or no_place.
+    /// The place of the value of one position of a brick, or no_place if the brick in the slot is another one or does
+    /// not have the position. In bounds whatever the record holds.
+    ///
+    /// slot, bucket: where the hash puts the brick.
+    /// bit: of the position in the mask, 0 to 63.
     [[nodiscard]] std::uint32_t find(std::uint32_t slot, std::uint32_t bucket, std::uint32_t bit) const {
         const Record r = at(slot);
         if (((r.rest >> 32 ^ bucket) & tag_mask) != 0 || (r.mask >> bit & 1) == 0) return no_place;
@@ -98,17 +142,23 @@ struct BrickRecords {
     }
 };
 
-/// log2 of the edge of a brick: 4^3 or 8^2 positions are 64 bits.
+/// log2 of the edge of a brick: 4^3 or 8^2 positions are the 64 bits of a mask.
 template <int D>
 inline constexpr std::uint32_t brick_shift = D == 3 ? 2 : 3;
 
-/// Where a position is among the bricks.
+/// Where a position is among the bricks. On each axis the upper bits of a coordinate are the brick, and the lower ones
+/// go to the bit, x lowest:
+///
+///     bit   5 4   3 2   1 0        3D        bit   5 4 3   2 1 0        2D
+///            z     y     x                           y       x
 template <int D>
 struct InBricks {
+    /// The brick, counted from the first on each axis.
     std::array<std::uint32_t, D> brick;
-    std::uint32_t bit = 0;  ///< in the brick's mask
+    /// In the brick's mask, 0 to 63.
+    std::uint32_t bit = 0;
 
-    /// `moved` is the position from the corner of the first brick.
+    /// `moved` is the position from the corner of the first brick, which lies at a multiple of the edge.
     explicit InBricks(const std::array<std::uint32_t, D>& moved) {
         constexpr std::uint32_t shift = brick_shift<D>, low = (1u << shift) - 1;
         for (std::size_t a = D; a-- > 0;) {
@@ -118,24 +168,34 @@ struct InBricks {
     }
 };
 
+/// One lookup of an index, chosen when the index is made. It is copied into VoxelIndex, and keeps nothing alive but the
+/// tables of its hash: tags and records belong to the index.
 template <int D>
 class FastFind {
   public:
+    /// A position relative to the corner of the bounding box.
     using Local = std::array<std::uint32_t, D>;
 
     /// Finds nothing.
     FastFind() = default;
     /// Lookups of positions in a box, none of them inlined.
     FastFind(const Voxel<D>& origin, const Local& extent) : box_(origin, extent, {}) {}
-    /// Slots of a hash, told apart by bucket tags, or not at all if `tags` has no table.
+    /// Slots of a hash, told apart by bucket tags, or not at all if `tags` has no table. By lanes if the hash fits
+    /// them, otherwise by its tables; if it has none either, lookups are not inlined. Reads an offset table of up to 4
+    /// MB.
     [[nodiscard]] static FastFind slots(const PerfectHash<D>& hash, const PackedTags& tags);
-    /// Positions of a box in bricks; `phase` is the origin's place in its brick.
+    /// Positions of a box in bricks.
+    ///
+    /// phase: the origin's place in its brick on each axis, as bricks lie at multiples of their edge.
+    /// hash: over bricks, counted from the one of the origin.
     [[nodiscard]] static FastFind bricks(const Voxel<D>& origin, const Local& extent, const Local& phase,
                                          const PerfectHash<D>& hash, const BrickRecords& records);
 
-    /// The place of p's value, or no_place. `other(local)` is asked where none of the short ways serves. Always
-    /// inlined: g++ 12 finds it too long, and with a call for each lookup a loop reads all rows again, which took 1.6
-    /// times as long.
+    /// The place of p's value, or no_place. Always inlined: g++ 12 finds it too long, and with a call for each lookup a
+    /// loop reads all rows again, which took 1.6 times as long.
+    ///
+    /// p: any position.
+    /// other: other(local) is asked, for a position of the box, where none of the short ways serves.
     template <class Other>
     [[nodiscard, gnu::always_inline]] std::uint32_t find(const Voxel<D>& p, Other&& other) const {
         // The choice comes first, so that a loop can be specialised for it. With one test for tags and no tags g++ 12
@@ -161,11 +221,15 @@ class FastFind {
   private:
     enum class Way : std::uint8_t { other, lanes, tables, bricks };
 
+    // The slot, if the tag there is that of the bucket or there are no tags.
     [[nodiscard]] std::uint32_t checked(typename PerfectHash<D>::Place place) const {
-        if (place.slot == no_place) __builtin_unreachable();  // slots are fewer
+        // Slots are fewer; so a caller's test for absence costs nothing where there are no tags.
+        if (place.slot == no_place) __builtin_unreachable();
         return !tags_.bytes || tags_.same(place.slot, place.bucket) ? place.slot : no_place;
     }
 
+    // Filled in as `way_` needs it: narrow_ and tags_ for lanes, hash_ and tags_ for tables, hash_ and bricks_ for
+    // bricks. Lanes have a box of their own; hash_ keeps their offset table alive.
     NarrowHash narrow_;
     DomainBox<D> box_;
     Way way_ = Way::other;
