@@ -16,13 +16,13 @@ namespace quadrat {
 ///     poly6         (h^2 - r^2)^3         density and colour in the paper
 ///     spiky         (h - r)^3             pressure in the paper: its slope does not vanish at 0
 ///     viscosity     3D: -q^3 / 2 + q^2 + 1 / (2 q) - 1; infinite at 0, with a Laplacian that is never negative
-///     wendland_c2   (1 - q)^4 (1 + 4 q)   smooth, and particles do not pair up
+///     wendland_c2   (1 - q)^4 (1 + 4 q)   the default of a scene
 ///     cubic_spline  1 - 6 q^2 (1 - q) below q = 1/2, from there on 2 (1 - q)^3
 enum class KernelFunction : std::uint8_t { poly6, spiky, viscosity, wendland_c2, cubic_spline };
 
-/// W(r, h) with support h in D dimensions: its integral over space is 1, in units of 1 / length^D. All are 0 from r = h
-/// on, and so are their derivatives there as far as the function has them. A plain value: const members may be called
-/// concurrently, and each takes some arithmetic.
+/// W(r, h) with support h in D dimensions: its integral over space is 1, in units of 1 / length^D. All, and
+/// their derivatives, are 0 from r = h on. A plain value: const members may be called concurrently, and each takes some
+/// arithmetic.
 ///
 ///     const Kernel w(KernelFunction::wendland_c2, 3, 0.04);
 ///     const double slope = w.derivative(0.02);  // negative: W falls with the distance
