@@ -5,11 +5,12 @@
 // are known on the rank to whose leaf that point belongs, and that rank reports the pair. Huge and infinite boxes need
 // no rule of their own.
 //
-//     rank 0  | rank 1       a's centre is on rank 0, b's on rank 1; each is a ghost on the other. Both ranks find the
-//     +-------|--+           pair; x, the larger of the lower corners, lies on rank 1, which reports it.
-//     | a   x---|-+--+
-//     +-------|--+   |
-//             |  | b |
+//          rank 0 : rank 1
+//     +-----------:--+           The centre of a is on rank 0, that of b on rank 1, and each is a ghost on the other
+//     | a     +---:--+----+      rank. Both ranks find the pair. x is the maximum of the lower corners: it belongs to
+//     |       |   :  |  b |      rank 0, which reports it.
+//     +-------x---:--+    |
+//             +---:-------+
 #pragma once
 
 #include <quadrat/distributed/decomposition.hpp>
