@@ -13,7 +13,8 @@
 //     min    min(r_i, r_j)      r_i                                    yes         both see each other
 //     sum    r_i + r_j          r_i + R                                yes         grains that touch
 //
-// So with max and sum the cells follow the largest radius, and a few very large radii among small ones are slow.
+// So with max and sum the cells of a CellIndex follow the largest radius, and a few very large radii among small ones
+// are slow.
 //
 // A rule of the mean, for example, would be an enumerator `mean` behind the last, a line for it in with_rule, and
 //
