@@ -7,6 +7,9 @@
 // size, so that +-1 neighbours are exact (docs/concepts.md); grids also shrink, at a sixteenth of the load that makes
 // them grow, so that they do not oscillate, and all but a few of those that became empty go; neighbour offsets are
 // computed, not stored.
+//
+// The room of the loose store: others use DynamicGrids here and UnboundedList, through Hierarchy (hierarchy.hpp), which
+// visits all stores; half_space_tests.hpp is a predicate, free for all; memory_model.hpp is for the bench of the paper.
 #pragma once
 
 #include "base/array.hpp"

@@ -1,4 +1,6 @@
 // The last word: the time of the first contact of one query by exact integer arithmetic, whatever its degeneracy.
+// Other rooms use this header, and coefficients.hpp where they need exact signs; integers and polynomials are for this
+// room alone.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>

@@ -1,5 +1,6 @@
 // Certified decisions in double precision: what nearly every query is answered by. Constants are derived in
-// docs/reference/ccd.md.
+// docs/reference/ccd.md. Other rooms use this header, separation.hpp (a positive distance) and separation_kernel.hpp
+// (many queries at once); quadratic.hpp is for this room alone.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>

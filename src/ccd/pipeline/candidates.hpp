@@ -1,6 +1,7 @@
 // Candidate pairs of features as a stream: boxes over the step, all overlapping ones, without incident, masked and
 // out-of-scope pairs. They come in blocks that are still in the cache, so that the narrow phase can eat them at once: a
 // list of all candidates is made only for who asks for it. The work is cut into jobs that share nothing.
+// The pipeline has no other room above it: contacts.cpp here is the public call. Nothing below uses these headers.
 #pragma once
 
 #include <quadrat/ccd/contacts.hpp>

@@ -1,4 +1,5 @@
-// Triangle meshes and point clouds as the PLY and OBJ readers give them.
+// Triangle meshes and point clouds as the PLY and OBJ readers give them. Others read by ending
+// (io/by_ending.hpp) and use the readers here only where the format is known; points.hpp is for writers of frames.
 #pragma once
 
 #include <quadrat/geometry.hpp>

@@ -1,6 +1,6 @@
 // What a reader of numbers gives: rows and columns of one scalar type, in C order, in the type that the file holds
 // (float stays float, double stays double). Text files give double and remember on which line each row stood, for
-// errors found later.
+// errors found later. Others read by ending (io/by_ending.hpp), and use csv.hpp, npy.hpp and xyz.hpp to write.
 #pragma once
 
 #include <quadrat/error.hpp>

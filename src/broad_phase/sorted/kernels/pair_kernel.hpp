@@ -1,4 +1,6 @@
-// The vector code of the broad phase: pairs inside one sorted grid, and pairs between two grids.
+// The vector code of the broad phase: pairs inside one sorted grid, and pairs between two grids. The other kernels are
+// fine_kernel (pairs of a grid by fine coordinates), query_kernel (boxes and segments against a grid) and record_kernel
+// (bulk updates). They are called by the room `sorted` alone; the rest of the broad phase asks a GridSet.
 #pragma once
 
 #include "base/assert.hpp"
