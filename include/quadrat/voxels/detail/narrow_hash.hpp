@@ -12,7 +12,8 @@
 // form has fewer instructions and a third of the loads of the tables in PerfectHash (docs/decisions/0043).
 //
 // Remainders: with c = 2^16 / d rounded down, v c >> 16 is v / d rounded down or one less for all v below 2^15, so that
-// v - q d is below 2 d, and one conditional subtraction is left. Lanes 3 and 7 stay zero: 0 c and 0 - 0 are.
+// v - q d is below 2 d, and one conditional subtraction is left. Lanes 3 and 7 hold zeros: of the next bucket's
+// offset, which is read with this one, the largest that lane 3 allows is 0.
 #pragma once
 
 #include <quadrat/voxels/detail/lanes.hpp>
@@ -28,7 +29,7 @@ class NarrowHash {
     NarrowHash() = default;
     /// Shares the offset table of the hash without owning it: the hash, or a copy of it, must outlive this.
     ///
-    /// hash: one for which fits() holds.
+    /// hash: one for which fits() holds. Offsets that are too large do no harm: they are cut to the largest legal one.
     explicit NarrowHash(const PerfectHash<3>& hash);
     /// True if a lookup fits the lanes. Matrices are the identity; extents and the products of the x and y sizes of a
     /// table are below 2^15, as sums of products take signed lanes; sizes are below 2^14, so that twice a size does not
