@@ -18,7 +18,7 @@ namespace quadrat {
 /// symmetric.
 ///
 /// A plain aggregate: what is legal is checked by whoever takes it, CellIndex when it is made and wrap(). They throw
-/// Error{bad_value} for a box that repeats and is not finite or flat: whose volume is not more than 10^-12 of the
+/// Error{bad_value} for a box that repeats and is not finite, or is flat: its volume is not more than 10^-12 of the
 /// product of its edges, open directions counted as perpendicular to the others.
 template <int D, class T>
 struct Periodic {
