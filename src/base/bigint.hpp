@@ -1,6 +1,6 @@
-// Whole numbers of any size, for exact decisions: what polynomials with integer coefficients (ccd) and quotients of long
-// decimals (query files) need, and no division. Sign and magnitude; up to 1024 bits live inside the object, so that the
-// usual query allocates nothing. Numbers of a fixed length, without a branch, are in ccd/exact/fixed_int.hpp.
+// Whole numbers of any size, for exact decisions: what polynomials with integer coefficients (ccd) and quotients of
+// long decimals (query files) need, and no division. Sign and magnitude; up to 1024 bits live inside the object, so
+// that the usual query allocates nothing. Numbers of a fixed length, without a branch, are in ccd/exact/fixed_int.hpp.
 #pragma once
 
 #include <cstdint>

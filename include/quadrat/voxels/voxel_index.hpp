@@ -21,7 +21,7 @@
 
 namespace quadrat {
 
-/// How positions are stored; the head of this file says which is good for what.
+/// How positions are stored; the head of this file says which is good for what. Their numbers stand in files.
 enum class Layout : std::uint8_t {
     automatic,  ///< the smallest by count of bytes
     voxel,
@@ -37,7 +37,7 @@ enum class Encoding : std::uint8_t {
     domain_bit,     ///< a bit for each position of the bounding box; of less than 2^40 positions
     position_tag,   ///< the position, with each value
     position_hash,  ///< two bytes with each value: a parameter k and h_k of the position, unlike those of all others in
-                    ///< the slot; not where the data is very sparse
+                    ///< the slot; of at most 2^33 positions, 2^14 for each slot, and not always then
     bucket_tag,     ///< bits of the number of the bucket, with each value
 };
 
@@ -45,25 +45,41 @@ enum class Encoding : std::uint8_t {
 [[nodiscard]] const char* name(Layout layout);
 [[nodiscard]] const char* name(Encoding encoding);
 
-/// What an index is built for.
+/// What an index is built for. The defaults give the smallest exact index.
 struct VoxelOptions {
-    Layout layout = Layout::automatic;        ///< default: the smallest; it counts bytes and never looks at a clock
-    Encoding encoding = Encoding::automatic;  ///< default: the smallest exact one; another one means the voxel layout
-    Construction construction = Construction::fast;  ///< default fast; compact takes some 10 times as long
-    Coherence coherence = Coherence::none;           ///< default none
-    std::uint64_t seed = 1;        ///< any number, default 1; the same one gives the same index on any machine
-    int offset_bits = 8;           ///< bits per offset coordinate, 1..16, default 8; 0 means as many as needed
-    std::size_t value_bytes = 4;   ///< bytes of one value, default 4: what an empty slot costs; SparseVoxels sets it
-    Executor* executor = nullptr;  ///< threads for the compact construction; null (the default) means the caller's
-    Watch watch = {};              ///< stops a long build and hears of its progress; nobody by default
+    /// How positions are stored. Default: the smallest, by a count of bytes that never looks at a clock.
+    Layout layout = Layout::automatic;
+    /// How absence is known. Default: the smallest exact one. Another one means the voxel layout where the layout is
+    /// automatic, and is refused with Error{unsupported} where the layout has one of its own.
+    Encoding encoding = Encoding::automatic;
+    /// How long the offset table is searched for. Default: fast; compact takes some 10 times as long and saves about
+    /// one bit per position.
+    Construction construction = Construction::fast;
+    /// Whether neighbours in space are kept together. Default: none.
+    Coherence coherence = Coherence::none;
+    /// Any number; the same one gives the same index on any machine and for any number of threads. Default: 1.
+    std::uint64_t seed = 1;
+    /// Bits per offset coordinate, 1 to 16; 0 means as many as needed. Default: 8, for which lookups are fastest.
+    int offset_bits = 8;
+    /// Bytes of one value, all channels together: what an empty slot costs when layouts are compared. SparseVoxels sets
+    /// it by itself. Default: 4.
+    std::size_t value_bytes = 4;
+    /// Threads for the compact construction; must live until the index is built. Default: null, the calling thread.
+    Executor* executor = nullptr;
+    /// Stops a long build, which then throws Error{stopped}, and hears of its progress if it is compact. Default:
+    /// nobody watches.
+    Watch watch = {};
 };
 
 /// A block of memory that files map and copies share.
 struct Buffer {
+    /// The first byte, and what keeps all of them alive. May be a part of something larger, such as a mapped file.
     std::shared_ptr<std::uint8_t> data;
-    std::size_t size = 0;  ///< in bytes
+    /// In bytes.
+    std::size_t size = 0;
 
-    /// Bytes that are all zero, aligned to 64.
+    /// Bytes that are all zero, aligned to 64. From 2 MiB on huge pages are asked for, where the system has them. No
+    /// bytes are legal.
     [[nodiscard]] static Buffer zeros(std::size_t bytes);
 };
 
@@ -81,7 +97,15 @@ struct VoxelIndexStats {
     std::uint64_t index_bytes = 0;  ///< everything but the values, padding not counted
 };
 
-/// The index. Copies share its tables. It does not change after it was built, and const calls may run concurrently.
+/// The index: which place in an array of values belongs to a position. Holds no values; SparseVoxels has them with it.
+/// Take it where values are your own arrays, or where only membership is asked for.
+///
+///     auto index = quadrat::VoxelIndex<3>::build(positions);
+///     std::vector<float> values(index.values());
+///     if (auto k = index.find({12, -3, 40}); k != index.absent) values[k] = 1.5f;
+///
+/// Thread safety: it does not change after it was built, and all calls may run concurrently. Copies share its tables.
+/// Compiled for D = 2 and 3.
 template <int D>
 class VoxelIndex {
   public:
@@ -92,54 +116,69 @@ class VoxelIndex {
     /// What find() gives where nothing is stored.
     static constexpr std::uint32_t absent = voxels::no_place;
 
-    /// An index without entries.
+    /// An index without entries: nothing is found.
     VoxelIndex() = default;
-    /// The index of the positions, in any order. It takes O(n) memory, and some 0.1 s per million positions with fast
-    /// construction. Throws as PerfectHash::build does, and Error{unsupported} if the encoding asked for is not
-    /// possible for these positions or the layout asked for.
-    /// positions: at most 2^27, no two equal
-    /// report: filled in if not null; nothing is written there for bits
+    /// The index of the positions. It takes O(n) memory, and some 0.1 s per million positions with fast construction;
+    /// domain bits and the bits layout take a bit for each position of the bounding box, and position hashes time for
+    /// each. No positions are legal. Throws Error{unsupported} if the encoding or the layout asked for is not possible
+    /// for these positions; automatic ones always are. Otherwise as PerfectHash::build does.
+    ///
+    /// positions: in any order; no two equal, or Error{duplicate} with the later index. They span at most 2^21 cells on
+    ///            each axis, or Error{bad_value} with index and axis; at most 2^27, or Error{too_large}, and with the
+    ///            bits layout the bounding box has less than 2^36.
+    /// report: filled in for the hash over positions or bricks if not null; nothing is written there for bits.
     [[nodiscard]] static VoxelIndex build(std::span<const Voxel<D>> positions, const VoxelOptions& options = {},
                                           PerfectHashReport* report = nullptr);
 
-    /// The place of p's value, below values(), or `absent`. O(1): two or three reads of memory.
-    /// p: any position, unless the encoding is constrained; then one that is not stored gives any place
+    /// The place of p's value, below values(), or `absent`. O(1): two or three reads of memory, the value's not
+    /// counted.
+    ///
+    /// p: any position. If the encoding is constrained, one that is not stored gives any place within the bounding box
+    ///    and `absent` outside.
     [[nodiscard]] std::uint32_t find(const Voxel<D>& p) const {
         return fast_.find(p, [this](const Local& local) { return find_other(local); });
     }
     /// out[i] = find(p[i]); several times faster where memory is slow, since many reads are under way at once. Throws
-    /// Error{bad_shape} if the spans differ in length.
+    /// Error{bad_shape} if the spans differ in length, with nothing written. Allocates nothing, and runs on the calling
+    /// thread.
     void find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out) const { find(p, out, nullptr, 0); }
-    /// The same; starts loading the values that were found.
-    /// values: values() times `value_bytes` bytes, or null
+    /// The same; starts loading the values that were found, for a caller that reads them next. Gives the same places.
+    ///
+    /// values: values() times `value_bytes` bytes, or null. They are not read.
     void find(std::span<const Voxel<D>> p, std::span<std::uint32_t> out, const void* values,
               std::size_t value_bytes) const;
 
-    /// How many values a channel holds: entries(), or the slots of the table in the voxel layout.
+    /// How many values a channel holds: entries(), or the slots of the table in the voxel layout, some of which are
+    /// empty. 0 without entries.
     [[nodiscard]] std::uint32_t values() const { return values_; }
     /// How many positions are stored.
     [[nodiscard]] std::uint32_t entries() const { return entries_; }
     /// The corner of the bounding box of the stored positions, and its size in positions.
     [[nodiscard]] const Voxel<D>& origin() const { return origin_; }
     [[nodiscard]] const Local& extent() const { return extent_; }
-    /// Never automatic: what was chosen.
+    /// Never automatic: what was chosen. Bricks say bucket_tag, and bits say domain_bit.
     [[nodiscard]] Layout layout() const { return layout_; }
     [[nodiscard]] Encoding encoding() const { return encoding_; }
     /// True if absent positions are told apart and stored ones can be listed.
     [[nodiscard]] bool exact() const { return encoding_ != Encoding::constrained || layout_ != Layout::voxel; }
-    /// The hash over positions or bricks; one without entries for bits.
+    /// The hash over positions or, in the brick layout, over bricks of 4^3 (8^2); one without entries for bits.
     [[nodiscard]] const PerfectHash<D>& hash() const { return hash_; }
     /// Bits of one tag; 0 where there are none.
     [[nodiscard]] int tag_bits() const { return static_cast<int>(tag_bits_); }
-    /// Everything but the values, padding not counted.
+    /// Bytes of all tables that a file would hold beside the values, padding not counted. Tables that make lookups
+    /// faster, of at most the size of the offset table, are not among them.
     [[nodiscard]] std::uint64_t bytes() const;
-    /// Bits above the payload per entry: index, tags and empty slots.
+    /// Bits above the payload per entry: index, tags and empty slots; 0 without entries.
+    ///
+    /// value_bytes: of one value, all channels together, as an empty slot costs them.
     [[nodiscard]] double overhead_bits_per_entry(std::size_t value_bytes) const;
+    /// entries(), values() and bytes() in one.
     [[nodiscard]] VoxelIndexStats stats() const { return {entries_, values_, bytes()}; }
 
-    /// Calls fn(position, place of its value) for every entry in storage order; nothing is stored. O(n), and the number
-    /// of positions in the bounding box for bits, domain bits and position hashes. Throws Error{unsupported} if
-    /// constrained.
+    /// Calls fn(position, place of its value) for every entry once, on the calling thread; nothing is stored. In the
+    /// order of the slots of the hash, and for bricks of the bits within one; by z, y, x for bits, domain bits and
+    /// position hashes. The order is the same each time. O(n), and the number of positions in the bounding box for the
+    /// latter three. Throws Error{unsupported} if constrained, and what fn throws.
     template <class Fn>
     void for_each(Fn&& fn) const {
         walk(
@@ -148,7 +187,7 @@ class VoxelIndex {
             },
             const_cast<void*>(static_cast<const void*>(std::addressof(fn))));
     }
-    /// The stored positions with the places of their values, by z, y, x. Throws as for_each does.
+    /// The stored positions with the places of their values, by z, y, x: O(n log n). Throws as for_each does.
     [[nodiscard]] std::vector<Entry> sorted() const;
 
   private:
@@ -162,8 +201,9 @@ class VoxelIndex {
     template <class Fn>
     void visit(Fn&& fn) const;
 
+    // What lookups read comes first; the rest is copied from the state, so that access needs no second object.
     voxels::FastFind<D> fast_;
-    std::shared_ptr<const voxels::IndexState<D>> state_;  // null: no entries
+    std::shared_ptr<const voxels::IndexState<D>> state_;  // null: never built
     PerfectHash<D> hash_;
     Voxel<D> origin_ = {};
     Local extent_ = {};
