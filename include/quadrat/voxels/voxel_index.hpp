@@ -130,8 +130,8 @@ class VoxelIndex {
     [[nodiscard]] static VoxelIndex build(std::span<const Voxel<D>> positions, const VoxelOptions& options = {},
                                           PerfectHashReport* report = nullptr);
 
-    /// The place of p's value, below values(), or `absent`. O(1): two or three reads of memory, the value's not
-    /// counted.
+    /// The place of p's value, below values(), or `absent`. O(1): one read of memory if constrained and two or so
+    /// otherwise, before the value's own.
     ///
     /// p: any position. If the encoding is constrained, one that is not stored gives any place within the bounding box
     ///    and `absent` outside.
