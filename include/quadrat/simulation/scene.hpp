@@ -58,11 +58,12 @@ enum class BoundaryKind : std::uint8_t {
 struct FluidBlock {
     /// Metres. `hi` is above `lo` on every axis; in two dimensions z has no meaning.
     Box3d box = {};
-    /// At the start, m / s.
+    /// At the start, m / s. Default: at rest.
     Vec3d velocity = {};
-    /// Which of Scene::phases: below their number.
+    /// Which of Scene::phases: below their number. Default: the first.
     std::uint32_t phase = 0;
-    /// Lattice points along the axes. 0: box edge / spacing, rounded down.
+    /// Lattice points along the axes. 0, the default: box edge / spacing, rounded down, and at least 1. More of them
+    /// make the block denser than at rest, and it will burst.
     std::array<std::uint32_t, 3> count = {0, 0, 0};
 };
 
@@ -70,25 +71,27 @@ struct FluidBlock {
 struct Phase {
     /// What a scene file's blocks, particles and emitters may call it by. Any text.
     std::string name = {};
-    /// kg / m^3, above 0.
+    /// kg / m^3, above 0. Default: water's.
     double rest_density = 1000;
-    /// Dynamic viscosity (eq. 8b), Pa s, 0 or more.
+    /// Dynamic viscosity (eq. 8b), Pa s, 0 or more. Default: none.
     double viscosity = 0;
-    /// Alpha of Monaghan's term, which damps sound. No unit, 0 or more.
+    /// Alpha of Monaghan's term, which damps sound. No unit, 0 or more. Default: 0.02.
     double artificial_viscosity = 0.02;
-    /// m / s, above 0. 0: ten times the largest speed to be expected.
+    /// m / s, above 0. 0, the default: ten times the largest speed to be expected.
     double sound_speed = 0;
-    /// k of the equation of state, above 0: Pa for Tait, N m / kg for the ideal gas. 0: from the sound speed.
+    /// k of the equation of state, above 0: Pa for Tait, N m / kg for the ideal gas. 0, the default: from the sound
+    /// speed.
     double stiffness = 0;
-    /// Tait's exponent, above 0.
+    /// Tait's exponent, above 0. Default: 7.
     double gamma = 7;
-    /// Sigma against other phases and free surfaces, N / m, 0 or more.
+    /// Sigma against other phases and free surfaces, N / m, 0 or more. Default: none.
     double tension = 0;
-    /// Pressure below the rest density too; free surfaces then pull particles into clumps.
+    /// Pressure below the rest density too; free surfaces then pull particles into clumps. Default: not.
     bool negative_pressure = false;
-    /// kg, above 0. 0: rest_density spacing^D.
+    /// kg, above 0. 0, the default: rest_density spacing^D.
     double particle_mass = 0;
-    /// Radius of the kernel, metres: 1 to 8 times the distance of particles. 0: the scene's. Phases may differ.
+    /// Radius of the kernel, metres: 1 to 8 times the distance of particles. 0, the default: the scene's. Phases may
+    /// differ, but not with the incompressible solver, which needs one support and one particle volume for all.
     double support = 0;
 };
 
@@ -126,7 +129,8 @@ struct Emitter {
 
 /// What happens to a particle or body that meets a surface.
 struct SurfaceResponse {
-    /// Share of the normal speed that comes back, 0 to 1: 0 is inelastic.
+    /// Share of the normal speed that comes back, 0 to 1. Between two bodies the larger value counts. Default: 0,
+    /// inelastic.
     double restitution = 0;
     /// 0 or more. Of particles, wet friction: the speed along the surface decays at this rate, 1 / s. Between two
     /// bodies, or a body and a wall, Coulomb friction: the coefficient is 0.5 min(1, product of the two values).
@@ -139,6 +143,7 @@ struct WallPlane {
     Vec3d normal = {{0, 0, 1}};
     /// Metres, for the unit normal.
     double offset = 0;
+    /// What it does to those who meet it.
     SurfaceResponse response = {};
 };
 
@@ -152,6 +157,7 @@ struct Domain {
     /// Sides without a wall: -x, +x, -y, +y, -z, +z; none of a periodic axis. What leaves flies on. Farther out than
     /// four times the longest edge, where gravity does not bring it back, particles are taken out and bodies stay.
     std::array<bool, 6> open = {false, false, false, false, false, false};
+    /// Of the box's sides; planes have their own.
     SurfaceResponse response = {};
     /// More walls.
     std::vector<WallPlane> planes;
@@ -167,6 +173,7 @@ enum class BodyShape : std::uint8_t {
     plane,   ///< the half-space behind RigidBody::normal; never dynamic
     mesh,    ///< RigidBody::triangles; three dimensions only
 };
+/// What moves a body.
 enum class BodyMotion : std::uint8_t {
     fixed,    ///< stays
     moving,   ///< with the given velocities, whatever it meets
@@ -178,7 +185,9 @@ enum class BodyMotion : std::uint8_t {
 struct RigidBody {
     /// For people. Any text.
     std::string name = {};
+    /// Which of the members below count. Default: a sphere.
     BodyShape shape = BodyShape::sphere;
+    /// Default: it stays.
     BodyMotion motion = BodyMotion::fixed;
     /// Of a sphere, metres, above 0.
     double radius = 0.1;
@@ -192,15 +201,17 @@ struct RigidBody {
     std::vector<Vec3d> vertices = {};
     /// Of dynamic bodies, kg / m^3, above 0.
     double density = 500;
-    /// Metres.
+    /// Of the frame, metres: the centre of a sphere or box, a point of a plane, the origin of a mesh.
     Vec3d position = {};
     /// Unit quaternion w, x, y, z; in two dimensions about z. Errors call it "rotation", as files do.
     std::array<double, 4> orientation = {1, 0, 0, 0};
-    /// m / s.
+    /// Of the centre of mass, m / s: at the start, or for good if the body is `moving`. Fixed ones have none.
     Vec3d velocity = {};
-    /// rad / s; in two dimensions about z.
+    /// rad / s, in the world's axes; in two dimensions about z.
     Vec3d angular_velocity = {};
+    /// How the fluid feels it. Default: particles below the surface.
     BoundaryKind boundary = BoundaryKind::particles;
+    /// What it does to particles and bodies that meet it; particles feel restitution and wet friction.
     SurfaceResponse response = {};
 };
 
@@ -217,13 +228,15 @@ struct SceneCloth {
     std::vector<std::uint32_t> pins = {};
     /// Gravity and executor are the simulation's, whatever stands here.
     ClothOptions options = {};
-    /// kg / m^2, above 0.
+    /// kg / m^2, above 0: what particles and bodies feel of its mass. Default: 1.
     double density = 1;
+    /// What it does to particles; friction between cloth and bodies is ClothOptions::friction.
     SurfaceResponse response = {};
 };
 
 /// Lengths of steps. More than a billion until Scene::end_time are refused.
 struct Stepping {
+    /// Default: one step for all, as long as is stable.
     StepKind kind = StepKind::courant;
     /// Seconds, above 0, with StepKind::fixed; otherwise it has no meaning.
     double fixed = 0;
@@ -243,12 +256,20 @@ struct IncompressibleOptions {
     std::uint32_t max_iterations = 100;
 };
 
-/// Everything that a run starts from.
+/// Everything that a run starts from. A default one is an empty box of one metre: it needs some fluid, an emitter, a
+/// body or a cloth.
+///
+///     Scene dam;
+///     dam.spacing = 0.01;
+///     dam.blocks.push_back({.box = {{{0, 0, 0}}, {{0.3, 1, 0.5}}}});
+///     dam.bodies.push_back({.motion = BodyMotion::dynamic, .radius = 0.08, .position = {{0.6, 0.5, 0.1}}});
+///     Simulation run(dam);
 struct Scene {
     /// For people. Any text.
     std::string name = {};
     /// 2 or 3.
     int dimension = 3;
+    /// Where everything is. Default: one cubic metre with walls on all sides.
     Domain domain;
     /// m / s^2; in two dimensions along y usually.
     Vec3d gravity = {{0, 0, -9.81}};
@@ -258,19 +279,29 @@ struct Scene {
     double spacing = 0.02;
     /// Radius of the kernel, metres: 1 (incompressible: 1.2) to 8 spacings. 0: 2.4 spacings in 2D, 2 in 3D.
     double support = 0;
+    /// Smoothing functions of the fluid. Not `paper` with the incompressible solver.
     KernelKind kernel = KernelKind::wendland_c2;
+    /// How pressure follows from density.
     SolverKind solver = SolverKind::weakly_compressible;
-    /// Largest speed to be expected, m / s, above 0. 0: from gravity, heights and the speeds given.
+    /// Largest speed to be expected, m / s, above 0. 0: from gravity, heights and the speeds given. Sound speed and
+    /// steps follow from it; a particle a hundred times as fast ends the run.
     double expected_speed = 0;
+    /// How long a step is.
     Stepping stepping = {};
+    /// Has no meaning with the other solvers.
     IncompressibleOptions incompressible = {};
 
-    /// 1 to 255.
+    /// Liquids and gases, 1 to 255. Default: one of water.
     std::vector<Phase> phases = {Phase{}};
+    /// Boxes full of particles.
     std::vector<FluidBlock> blocks = {};
+    /// Particles one by one.
     std::vector<FluidParticles> particles = {};
+    /// What sends out particles while the run goes on.
     std::vector<Emitter> emitters = {};
+    /// Solids.
     std::vector<RigidBody> bodies = {};
+    /// Sheets and shells.
     std::vector<SceneCloth> cloths = {};
 
     /// Random displacement of lattice points, in spacings, 0 to 1.
@@ -287,10 +318,12 @@ struct Scene {
 /// overlaps. The kind is bad_value.
 class OverlapError : public Error {
   public:
+    /// path: of the thing that is in the way, such as "/bodies/3". body: the number of the body that it overlaps.
     OverlapError(std::string path, std::size_t body)
         : Error(ErrorKind::bad_value, "overlaps /bodies/" + std::to_string(body), {.field = std::move(path)}),
           body_(body) {}
 
+    /// Position in Scene::bodies.
     [[nodiscard]] std::size_t body() const noexcept { return body_; }
 
   private:
