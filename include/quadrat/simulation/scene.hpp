@@ -36,7 +36,7 @@ enum class SolverKind : std::uint8_t {
 /// How long a step is.
 enum class StepKind : std::uint8_t {
     courant,       ///< one step for all: the smallest that eq. 12 allows
-    per_particle,  ///< frame_interval / 2^n for each particle by eq. 12, with the corrected eq. 13
+    per_particle,  ///< an even part of a frame / 2^n for each particle by eq. 12, with the corrected eq. 13
     fixed,         ///< Stepping::fixed
 };
 
@@ -284,11 +284,11 @@ struct Scene {
     /// How pressure follows from density.
     SolverKind solver = SolverKind::weakly_compressible;
     /// Largest speed to be expected, m / s, above 0. 0: from gravity, heights and the speeds given. Sound speed and
-    /// steps follow from it; a particle a hundred times as fast ends the run.
+    /// steps follow from it; a particle a hundred times as fast as this and as sound ends the run.
     double expected_speed = 0;
     /// How long a step is.
     Stepping stepping = {};
-    /// Has no meaning with the other solvers.
+    /// Used by that solver alone; checked with every one.
     IncompressibleOptions incompressible = {};
 
     /// Liquids and gases, 1 to 255. Default: one of water.
