@@ -49,8 +49,8 @@ class ExtendedSpatialHash {
         /// Cells per radius, or per mean radius: the H of the paper, 1 to 8. More are smaller cells: fewer tests, and
         /// more cells to look into. Default: 1.
         unsigned subdivision = 1;
-        /// Where find_neighbors runs; build() runs on the calling thread. Must outlive the table. Default: null, the
-        /// calling thread.
+        /// Where points are checked and rows are found; the hashing itself runs on the calling thread. Must outlive the
+        /// table. Default: null, the calling thread.
         Executor* executor = nullptr;
     };
 
@@ -63,8 +63,8 @@ class ExtendedSpatialHash {
     /// Hashes the points, in the place of those that were there; point i has index i. O(n) time and memory for any
     /// finite coordinates, whatever their extent; memory is kept from build to build. Errors leave the table as it was.
     ///
-    /// points: finite, or Error{bad_value} names the index of the first that is not; at most 2^32 - 2, or
-    /// Error{too_large}. options.radius must be positive, or Error{bad_value}.
+    /// points: finite, or Error{bad_value} names the index of the first that is not. At most 2^31 - 1; 2^32 - 1
+    /// and more are Error{too_large}. options.radius must be positive, or Error{bad_value}.
     void build(std::span<const Vec<D, T>> points);
     /// The same with a radius of its own for each point. Cells are made for the mean of the radii.
     ///
