@@ -1,4 +1,11 @@
 // Fluid, solids and cloth: the scene, the run, and what they are made of.
+//
+//     scene.hpp        Scene: what a run starts from, as plain structs
+//     simulation.hpp   Simulation: the run itself
+//     cloth.hpp        Cloth: one cloth alone, with obstacles
+//     kernels.hpp      Kernel: smoothing functions
+//
+// docs/guides/simulation.md shows how, docs/reference/simulation.md has the equations.
 #pragma once
 
 #include <quadrat/simulation/cloth.hpp>
