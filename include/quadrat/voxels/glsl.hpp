@@ -2,7 +2,7 @@
 //
 //     word of a table   w = 2048 y + x        texel (x, y) of a texture that is 2048 wide
 //
-//     std::string shader = "#version 300 es\n" + quadrat::glsl_find(index) + my_main;
+//     std::string shader = "#version 300 es\nprecision highp int;\n" + quadrat::glsl_find(index) + my_main;
 //     for (const quadrat::GlslTable& t : quadrat::glsl_tables(index))
 //         upload("quadrat_" + t.name, quadrat::glsl_texture_width, t.words);  // R32UI, nearest, no mipmaps
 #pragma once
@@ -17,7 +17,8 @@ namespace quadrat {
 /// `int quadrat_find(ivec3 p)` (ivec2 in two dimensions): the place of p's value in the channels, or -1, for every
 /// layout and encoding. It reads textures of R32UI named quadrat_NAME, one for each of glsl_tables(), and declares
 /// their samplers; sizes and bounds of the index are constants in the text, so that it serves this index alone. The
-/// text has no #version line and no main(). All its names begin with `quadrat_`.
+/// text has no #version line and no main(), and expects `precision highp int` before it in a fragment shader. All its
+/// names begin with `quadrat_`.
 ///
 /// Gives what VoxelIndex::find() gives, with -1 for absent: if constrained, a position that is not stored gives any
 /// place within the bounding box. Channels are the caller's own textures, as are blocks and mipmaps, which it does not
@@ -37,7 +38,7 @@ struct GlslTable {
     std::vector<std::uint32_t> words;
 };
 
-/// The tables that glsl_find() reads, as copies: two to five of them, O(index.bytes()). None for an index that was
+/// The tables that glsl_find() reads, as copies: one or two of them, O(index.bytes()). None for an index that was
 /// never built. A table of more rows than the largest texture has does not fit the shader; this is not checked.
 template <int D>
 [[nodiscard]] std::vector<GlslTable> glsl_tables(const VoxelIndex<D>& index);
