@@ -152,9 +152,9 @@ class Decomposition {
     /// what update() throws for bad boxes.
     [[nodiscard]] Halo halo(std::span<const Box<D, T>> boxes);
     /// The same for points: each goes to every other rank whose leaf lies within `radius` of it or of one of its images
-    /// (and a little more, for the roundings of the neighbour test), once however many images there
-    /// are. A leaf that is near by the box around the point counts as near. Costs as much again for each neighbouring
-    /// image of the periodic box that this rank's points come near to.
+    /// (and a little more, for the roundings of the neighbour test), once however many images there are. A leaf that is
+    /// near by the box around the point counts as near. Costs as much again for each neighbouring image of the periodic
+    /// box that this rank's points come near to.
     ///
     /// radius: positive and finite, in the unit of the coordinates, or Error{bad_value}; the same on all ranks.
     [[nodiscard]] Halo halo(std::span<const Vec<D, T>> points, T radius);
