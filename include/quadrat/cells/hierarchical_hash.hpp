@@ -19,35 +19,65 @@
 
 namespace quadrat {
 
+/// Options of a HierarchicalHash. No option but max_bytes changes a result; those of the classes and tables change the
+/// order of one.
 struct HierarchicalHashOptions {
+    /// How keys find their slots (HSH 4.3).
     enum class Table {
-        unbounded,  ///< n = infinity: a slot per key; the table grows
-        fixed,      ///< n slots: cells whose keys have the same remainder share one, at the price of false candidates
+        /// n = infinity: a slot per key; the table grows with the cells in use and is at most half full.
+        unbounded,
+        /// n slots: cells whose keys have the same remainder share one, at the price of false candidates.
+        fixed,
     };
-    Executor* executor = nullptr;  ///< where to run; null is the calling thread
-    /// Edge of the smallest class, a length: positive and finite, or 0, which chooses a power of two from the boxes.
+    /// Where to run: checks, pairs and rows; the hashing itself runs on the calling thread. Must outlive the structure.
+    /// Default: null, the calling thread.
+    Executor* executor = nullptr;
+    /// Edge of the smallest class, in the unit of the coordinates: positive and finite. Default: 0, which chooses a
+    /// power of two from the boxes: one below the size of all but one in 64 of them.
     double smallest = 0;
     /// This many classes, each twice the last, used or not: 1 to 62; larger boxes are hashed to several cells of the
-    /// largest. 0 takes the classes that the boxes need.
+    /// largest, and those that cover more than 64 of them are kept in a list. Default: 0, the classes that the boxes
+    /// need.
     int levels = 0;
+    /// Default: a table that grows.
     Table table = Table::unbounded;
-    std::size_t length = 0;        ///< n of a fixed table, slots up to 2^40; 0 is 100 x objects (HSH 4.3)
-    bool table_per_class = false;  ///< one table per class instead of one for all
-    int particle_levels = 2;       ///< classes of find_neighbors, 1 to 16: the radius, and coarser ones by factors of 8
-    /// Bytes that a call may allocate for its result; one that would need more throws too_large, with the size it
-    /// needs.
+    /// n of a fixed table: slots of 32 bytes each. Up to 2^40 are accepted, but slots are numbered with 32 bits, so
+    /// stay below 2^32. Default: 0, 100 x objects (HSH 4.3), which is 3,200 bytes per object; give a length for more
+    /// than 42 million objects.
+    std::size_t length = 0;
+    /// One table per class instead of one for all; each is then as long as `length` says, by default for the objects of
+    /// its class. Default: one for all.
+    bool table_per_class = false;
+    /// Classes of find_neighbors, 1 to 16: the radius, and coarser ones by factors of 8, in which empty space is passed
+    /// over. Default: 2.
+    int particle_levels = 2;
+    /// The most bytes of a result of find_pairs; one that would need more throws too_large, with the size it needs, and
+    /// leaves the result empty. Lists of neighbours are not limited. Default: no limit.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 /// A cell as it is stored, for inspection.
 struct HashCell {
+    /// The sum of the XOR hashes of the cell and of those above it (eq. 4), modulo 2^64. Where cells share a slot, that
+    /// of the first one.
     std::uint64_t key;
+    /// Whether there was anything below it since everything was last hashed; the mark is not taken back when objects
+    /// leave.
     bool has_children;
+    /// Slots of the objects that lie in it, each once. An object is in every cell of its class that it touches.
     std::vector<std::uint32_t> objects;
 };
 
-/// Boxes of all sizes in one structure (see BoxHash), and neighbours of points. Tables carry a time stamp and are not
-/// swept between builds.
+/// Boxes of all sizes in one structure (see BoxHash), and neighbours of points. Take it for sizes that differ by orders
+/// of magnitude and for the structure of the paper; for like sizes UniformHash is simpler, and for speed over all
+/// inputs there are HashGridHierarchy and CellIndex. Tables carry a time stamp and are not swept between builds.
+///
+///     quadrat::HierarchicalHash<2, float> hash;
+///     hash.build(boxes);
+///     std::vector<std::uint32_t> found;
+///     hash.find(quadrat::Segment<2, float>{{{0, 0}}, {{10, 4}}}, found);
+///
+/// Threads: as BoxHash; find_neighbors is not const, because its table is kept, and runs alone.
 template <int D, class T>
 class HierarchicalHash : public BoxHash<D, T, cells::HierarchicalScheme> {
     using Base = BoxHash<D, T, cells::HierarchicalScheme>;
@@ -55,25 +85,38 @@ class HierarchicalHash : public BoxHash<D, T, cells::HierarchicalScheme> {
   public:
     using Options = HierarchicalHashOptions;
 
-    /// Throws bad_value for an option that is out of its range.
+    /// No boxes. Throws bad_value, naming the field, for an option that is out of its range.
     explicit HierarchicalHash(const Options& options = {});
     ~HierarchicalHash();
     HierarchicalHash(HierarchicalHash&&) noexcept;
     HierarchicalHash& operator=(HierarchicalHash&&) noexcept;
 
     using Base::build;
-    /// Takes moving boxes: element i is found wherever it is between start[i] and end[i] (3.2: the box of the whole
-    /// path). Otherwise as build. Throws bad_shape if there are not as many of both.
+    /// Takes moving boxes, replacing what was there: element i is found wherever it is between start[i] and end[i]
+    /// (3.2: the box of the whole path, so also beside a path that is not along an axis). Otherwise as build: later
+    /// edits give plain boxes.
+    ///
+    /// start, end: as many of both, or bad_shape is thrown; otherwise as for build, and the index of a bad one may be
+    /// that of either.
     void build(std::span<const Box<D, T>> start, std::span<const Box<D, T>> end);
 
-    /// Row i: the points within `radius` of point i, never i itself, found while the points are inserted one after the
-    /// other (Listing 3); with several threads all are inserted first, with the same rows. Independent of the boxes.
-    /// points: finite, or it throws bad_value with the index; radius: positive and finite. out: replaced.
+    /// Row i: the points within `radius` of point i, never i itself, others at its very place included, found while the
+    /// points are inserted one after the other (Listing 3); with several threads all are inserted first, with the same
+    /// rows. First the points before i, in the order of the cells, then those behind it, ascending. Near means
+    /// dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T (docs/concepts.md). Independent of the boxes; the
+    /// points are not kept. O(n + tests) time; for a moment about three times the memory of the list.
+    ///
+    /// points: finite, or bad_value names the index of the first that is not; at most 2^32 - 2. Then `out` stays as it
+    /// was.
+    /// radius: positive and finite, in the unit of the coordinates, or bad_value.
+    /// out: replaced, and contiguous(); its memory is used again.
     void find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out);
 
-    /// All cells that hold objects or have children, by key; for inspection.
+    /// All cells that got objects or children since everything was last hashed, by key; for inspection. Those whose
+    /// objects have left since then are there without objects. Boxes that are too large for every class are in none.
+    /// Costs a copy of everything and a sort.
     [[nodiscard]] std::vector<HashCell> cells() const;
-    /// The memory of find_neighbors is counted too.
+    /// As that of BoxHash, with the memory and the tests of find_neighbors.
     [[nodiscard]] HashStats stats() const;
 
   private:
