@@ -1,5 +1,6 @@
-// The whole public API but quadrat::mpi, which is <quadrat/distributed.hpp>. A program that uses one part compiles
-// faster with the header of that part:
+// The whole public API but for two headers that are asked for by name: <quadrat/distributed.hpp>, which is
+// quadrat::mpi, and <quadrat/neighbors/extended_spatial_hash.hpp>, a structure to compare with. A program that uses one
+// part compiles faster with the header of that part:
 //
 //     broad_phase.hpp   what touches what: boxes, spheres, half-spaces
 //     neighbors.hpp     what is near what: points within a radius, the k nearest
