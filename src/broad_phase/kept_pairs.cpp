@@ -55,7 +55,11 @@ void KeptPairs<D, T>::update(std::span<const Box<D, T>> boxes, std::span<const V
     for (std::size_t i = 0; i < boxes.size(); ++i) placed_[place_[i]] = boxes[i];
     if (!leavers_.empty()) replace(velocities);
     // Boxes that have become smaller stay in their large fat boxes, whose pairs would gather.
-    if (candidates_.size() > 4 * rebuilt_candidates_ + 8 * boxes.size()) rebuild(boxes, velocities);
+    if (candidates_.size() > 4 * rebuilt_candidates_ + 8 * boxes.size()) try {
+            rebuild(boxes, velocities);
+        } catch (const Error& e) {
+            if (e.kind() != ErrorKind::too_large) throw;  // otherwise what is kept stays right, if not the fewest
+        }
 }
 
 // Whether the pairs of the leavers' new fat boxes might be too many beside the others. If so, everything is found anew,

@@ -17,10 +17,19 @@ double clamp01(double x) {
     return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
 }  // NaN becomes 0
 
+// A power of two that brings lengths of this size near 1 where their fourth powers would leave the range of double; 1
+// elsewhere. Ratios of products of the same degree stay the same bits.
+double tame(double size) {
+    if ((size > 1e-60 && size < 1e60) || !(size > 0) || !std::isfinite(size)) [[likely]]
+        return 1;
+    return std::ldexp(1.0, -std::max(std::ilogb(size), -1022));
+}
+
 // The parameter on a + s (b - a) that is closest to p.
 double project(const Vec3d& p, const Vec3d& a, const Vec3d& b) {
-    const Vec3d e = b - a;
-    return clamp01(dot(p - a, e) / dot(e, e));
+    const double scale = tame(largest(b - a));
+    const Vec3d e = scale * (b - a);
+    return clamp01(dot(scale * (p - a), e) / dot(e, e));
 }
 
 void consider(Closest& best, const Vec3d& first, const Vec3d& second, std::array<double, 4> weights) {
@@ -42,15 +51,17 @@ Closest vertex_face(const FourPoints& p) {
         w[static_cast<std::size_t>(1 + (i + 1) % 3)] = s;
         consider(best, v, lerp(a, b, s), w);
     }
-    const Vec3d e1 = p[2] - p[1];
-    const Vec3d e2 = p[3] - p[1];
+    const double scale = tame(std::max(largest(p[2] - p[1]), largest(p[3] - p[1])));
+    const Vec3d e1 = scale * (p[2] - p[1]);
+    const Vec3d e2 = scale * (p[3] - p[1]);
     const Vec3d n = cross(e1, e2);
-    const Vec3d d = v - p[1];
+    const Vec3d d = scale * (v - p[1]);
     const double nn = dot(n, n);
     const double w2 = dot(cross(d, e2), n) / nn;
     const double w3 = dot(cross(e1, d), n) / nn;
     const double w1 = 1 - w2 - w3;
-    if (w1 >= 0 && w2 >= 0 && w3 >= 0) consider(best, v, p[1] + (w2 * e1 + w3 * e2), {1, w1, w2, w3});
+    if (w1 >= 0 && w2 >= 0 && w3 >= 0)
+        consider(best, v, p[1] + (w2 * (p[2] - p[1]) + w3 * (p[3] - p[1])), {1, w1, w2, w3});
     return best;
 }
 
@@ -63,9 +74,10 @@ Closest edge_edge(const FourPoints& p) {
     at(1, project(p[1], p[2], p[3]));
     at(project(p[2], p[0], p[1]), 0);
     at(project(p[3], p[0], p[1]), 1);
-    const Vec3d u = p[1] - p[0];
-    const Vec3d v = p[3] - p[2];
-    const Vec3d d = p[2] - p[0];
+    const double scale = tame(std::max(largest(p[1] - p[0]), largest(p[3] - p[2])));
+    const Vec3d u = scale * (p[1] - p[0]);
+    const Vec3d v = scale * (p[3] - p[2]);
+    const Vec3d d = scale * (p[2] - p[0]);
     const Vec3d n = cross(u, v);
     const double nn = dot(n, n);
     double s = dot(cross(d, v), n) / nn;

@@ -66,7 +66,8 @@ Error SceneFile::placed(const Error& error, const std::string& name) const {
             rest.append(rest.empty() ? "" : "/").append(part);
     }
     if (where.field.empty()) where.field = "/";
-    return Error(error.kind(), (rest.empty() ? "" : rest + ": ") + message, where).in_file(name);
+    if (!rest.empty()) rest.append(": ");
+    return Error(error.kind(), rest.append(message), where).in_file(name);
 }
 
 namespace {

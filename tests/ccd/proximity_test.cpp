@@ -58,6 +58,28 @@ TEST(Proximity, AgreesWithSampling) {
     }
 }
 
+// The same places in units in which fourth powers of lengths leave the range of double.
+TEST(Proximity, UnitsDoNotMatter) {
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> coordinate(-1, 1);
+    for (int i = 0; i < 300; ++i) {
+        FourPoints p;
+        for (Vec3d& v : p)
+            for (int k = 0; k < 3; ++k) v[k] = coordinate(random);
+        for (const ImpactKind kind : {ImpactKind::vertex_face, ImpactKind::edge_edge}) {
+            const Closest c = closest_points(kind, p);
+            for (const double unit : {0x1p-500, 0x1p-260, 0x1p260, 0x1p500}) {
+                FourPoints q = p;
+                for (Vec3d& v : q)
+                    for (int k = 0; k < 3; ++k) v[k] *= unit;
+                const Closest d = closest_points(kind, q);
+                EXPECT_NEAR(d.distance / unit, c.distance, 1e-12) << unit;
+                EXPECT_EQ(d.barycentric, c.barycentric) << unit;
+            }
+        }
+    }
+}
+
 TEST(Proximity, Triangles) {
     const std::array<Vec3d, 3> a = {Vec3d{{0, 0, 0}}, Vec3d{{1, 0, 0}}, Vec3d{{0, 1, 0}}};
     const std::array<Vec3d, 3> above = {Vec3d{{0, 0, 2}}, Vec3d{{1, 0, 2}}, Vec3d{{0, 1, 3}}};

@@ -71,7 +71,11 @@ TEST(Cloth, BadInput) {
     Cloth cloth(s.triangles, s.vertices);
     EXPECT_THROW(cloth.pin(999), Error);
     EXPECT_THROW(cloth.add_obstacle(s.triangles, s.vertices), Error);  // it starts in contact
-    EXPECT_THROW(cloth.move_obstacle(0, s.vertices), Error);
+    for (const std::uint32_t none : {0u, 1u, 0xffffffffu}) {  // the last is not the cloth itself
+        EXPECT_THROW(cloth.move_obstacle(none, s.vertices), Error);
+        EXPECT_THROW(cloth.restore_obstacle(none, s.vertices), Error);
+        EXPECT_THROW((void)cloth.obstacle(none), Error);
+    }
     const std::vector<Triangle> blade = {{0, 1, 2}};
     const std::vector<Vec3d> through = {{{0.1, 0.03, 0.5}}, {{0.11, 0.04, 1.5}}, {{0.9, 0.9, 1.7}}};
     EXPECT_THROW(cloth.add_obstacle(blade, through), Error);  // it starts across the cloth, without touching any vertex

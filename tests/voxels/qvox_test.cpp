@@ -66,6 +66,13 @@ TEST(Qvox, RoundTripInEveryLayout) {
     expect_same<3>(empty.grid(), std::get<VoxelGrid<3>>(decode_qvox(encode_qvox(empty.grid()))));
 }
 
+TEST(Qvox, AGridThatWasNeverFilledIsReadAgain) {
+    const VoxelGrid<3> none;
+    const auto again = std::get<VoxelGrid<3>>(decode_qvox(encode_qvox(none), {.verify = true}));
+    EXPECT_EQ(again.index.entries(), 0u);
+    EXPECT_TRUE(again.channels.empty());
+}
+
 // The last section has no bytes, and a file must still reach to where it begins.
 TEST(Qvox, AnEmptySetWithValuesIsReadAgain) {
     const auto path = std::filesystem::temp_directory_path() / "quadrat_qvox_empty_test.qvox";

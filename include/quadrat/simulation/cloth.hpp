@@ -144,7 +144,7 @@ class Cloth {
     [[nodiscard]] std::span<const Vec3d> velocities() const;
     /// How many obstacles there are.
     [[nodiscard]] std::uint32_t obstacles() const;
-    /// Where the vertices of an obstacle are, metres. Throws std::out_of_range for a number that is not there.
+    /// Where the vertices of an obstacle are, metres. Throws Error{bad_value} for a number that is not there.
     [[nodiscard]] std::span<const Vec3d> obstacle(std::uint32_t number) const;
     /// What the last step did to each obstacle; empty before the first.
     [[nodiscard]] std::span<const ObstaclePush> pushes() const;

@@ -81,9 +81,9 @@ struct PerfectHashOptions {
     Watch watch = {};
 };
 
-/// What a construction did, and how good its result is. Nothing is written for an empty set.
+/// What a construction did, and how good its result is. All zeros for an empty set.
 struct PerfectHashReport {
-    /// Greedy constructions started. Added to what is there.
+    /// Greedy constructions started.
     std::uint32_t attempts = 0;
     /// Offsets taken back in the successful one, before coherence.
     std::uint64_t evictions = 0;

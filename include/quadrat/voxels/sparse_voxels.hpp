@@ -56,7 +56,7 @@ struct ValueTraits {
 template <int D, class T>
 struct ValueTraits<Vec<D, T>> {
     static constexpr ValueType type = ValueTraits<T>::type;
-    static constexpr std::uint32_t components = D;
+    static constexpr std::uint32_t components = D * ValueTraits<T>::components;
 };
 /// The scalars of its elements, one after another; arrays of arrays and of Vec are legal.
 template <class T, std::size_t N>

@@ -349,7 +349,8 @@ GroupHashStats GroupHash<D, T>::stats() const {
     s.bytes = i.boxes.capacity() * sizeof(Box<D, T>) +
               (i.entries.capacity() + i.static_entries.capacity()) * sizeof(Entry<D>) +
               i.lower.capacity() * sizeof(CellOf<D>) + i.runs.capacity() * sizeof(Run) +
-              (i.voxel_begin.capacity() + i.load.capacity()) * sizeof(std::uint32_t);
+              (i.voxel_begin.capacity() + i.load.capacity() + i.oversize.capacity()) * sizeof(std::uint32_t) +
+              i.still.capacity() + i.is_oversize.capacity();
     return s;
 }
 

@@ -53,6 +53,12 @@ struct Near {
 struct Cloth::Impl {
     ClothOptions options;
     std::vector<Body> bodies;  // the cloth, then the obstacles
+
+    [[nodiscard]] Body& obstacle(std::uint32_t number) {
+        if (number >= bodies.size() - 1) throw Error(ErrorKind::bad_value, "no such obstacle", {.index = number});
+        return bodies[number + 1];
+    }
+
     std::vector<Vec3d> velocity;
     std::vector<double> inverse_mass;
     std::vector<double> ease;  // of this step: the same with the load
@@ -363,9 +369,7 @@ std::uint32_t Cloth::add_obstacle(std::span<const Triangle> triangles, std::span
 }
 
 void Cloth::move_obstacle(std::uint32_t obstacle, std::span<const Vec3d> positions) {
-    if (obstacle + 1 >= impl_->bodies.size())
-        throw Error(ErrorKind::bad_value, "no such obstacle", {.index = obstacle});
-    Body& b = impl_->bodies[obstacle + 1];
+    Body& b = impl_->obstacle(obstacle);
     if (positions.size() != b.now.size())
         throw Error(ErrorKind::bad_shape, "one position per vertex", {.index = positions.size()});
     b.next.assign(positions.begin(), positions.end());
@@ -387,7 +391,7 @@ void Cloth::restore(std::span<const Vec3d> positions, std::span<const Vec3d> vel
 
 void Cloth::restore_obstacle(std::uint32_t obstacle, std::span<const Vec3d> positions) {
     move_obstacle(obstacle, positions);
-    Body& b = impl_->bodies[obstacle + 1];
+    Body& b = impl_->obstacle(obstacle);
     b.now = b.next;
 }
 
@@ -427,7 +431,7 @@ std::uint32_t Cloth::obstacles() const {
     return static_cast<std::uint32_t>(impl_->bodies.size() - 1);
 }
 std::span<const Vec3d> Cloth::obstacle(std::uint32_t number) const {
-    return impl_->bodies.at(number + 1).now;
+    return impl_->obstacle(number).now;
 }
 std::span<const ObstaclePush> Cloth::pushes() const {
     return impl_->pushes;

@@ -323,6 +323,7 @@ template <int D, int E>
 PerfectHash<D, E> voxels::HashBuild<D, E>::build(std::span<const Voxel<D>> positions, const PerfectHashOptions& options,
                                                  const HashVariant& variant, PerfectHashReport* report) {
     check(options);
+    if (report) *report = {};
     if (positions.size() > largest_set) throw Error(ErrorKind::too_large, "more than 2^27 positions");
     if (positions.empty()) return empty_hash<D, E>();
     PerfectHashReport unused;

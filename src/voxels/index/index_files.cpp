@@ -54,7 +54,7 @@ void check_tags(const IndexParts<D>& p, const PerfectHash<D>& hash) {
 
 template <int D>
 IndexParts<D> IndexFiles<D>::parts(const VoxelIndex<D>& index) {
-    return index.state_ ? index.state_->parts : IndexParts<D>{};
+    return index.state_ ? index.state_->parts : VoxelIndex<D>::build({}, {}).state_->parts;
 }
 
 template <int D>
