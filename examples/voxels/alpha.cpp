@@ -91,9 +91,9 @@ class PackedMask {
     }
     [[nodiscard]] bool is_hashed(double x, double y) const { return coarse_[block_of(x, y)] < 0; }
     [[nodiscard]] double pixels() const { return static_cast<double>(size_) * size_; }
-    [[nodiscard]] double fine_bits() const { return 1 + 8 * static_cast<double>(hash_.bytes()) / pixels(); }
+    [[nodiscard]] double fine_bits() const { return 1 + 8 * static_cast<double>(hash_.stats().bytes()) / pixels(); }
     [[nodiscard]] double coarse_bits() const {
-        return (2.0 * blocks_ * blocks_ + 8 * static_cast<double>(hash_.bytes())) / pixels();
+        return (2.0 * blocks_ * blocks_ + 8 * static_cast<double>(hash_.stats().bytes())) / pixels();
     }
     [[nodiscard]] int hashed() const { return hashed_; }
     [[nodiscard]] int blocks() const { return blocks_; }

@@ -74,7 +74,7 @@ int main(int count, char** values) {
         "%zu cells, %zu samples; unblocked %.1f MB; blocks of 2^3: %u, %.1f MB; with %u levels of mipmap %.1f MB\n",
         surface.voxels.size(), corners.size(),
         mega * static_cast<double>(plain.index().bytes() + 3 * plain.values().size()), blocked.grid().index.entries(),
-        mega * static_cast<double>(blocked.bytes()), levels.levels(),
+        mega * static_cast<double>(blocked.stats().bytes()), levels.levels(),
         mega * (static_cast<double>(levels.grid().index.bytes()) + 108.0 * levels.grid().index.values()));
 
     // Filtering inside a block equals eight lookups.

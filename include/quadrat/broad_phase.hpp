@@ -24,6 +24,7 @@
 
 #include <concepts>
 #include <limits>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -112,22 +113,18 @@ void find_pairs_if(const S& structure, std::vector<Pair>& out, Keep&& keep,
 ///     const std::vector<quadrat::Box2f> boxes = {{{{0, 0}}, {{1, 1}}}, {{{1, 1}}, {{2, 2}}}};
 ///     const auto pairs = quadrat::find_pairs(boxes);   // {0, 1}: they touch
 ///
-/// boxes: no NaN, lo <= hi, not lo = +infinity nor hi = -infinity, or bad_value names the first bad one; they may be
-/// infinite otherwise, and have no extent. At most 2^32 - 2, or too_large. None give no pairs.
-/// options: see HashGridOptions; those out of their range throw bad_value, a result beyond max_bytes too_large, a watch
-/// that asks to end stopped.
-template <int D, class T>
-[[nodiscard]] std::vector<Pair> find_pairs(std::span<const Box<D, T>> boxes, const HashGridOptions& options = {}) {
-    HashGridHierarchy<D, T> grid(options);
-    grid.insert(boxes);
+/// boxes: std::vector, std::span, ... of Box; no NaN, lo <= hi, not lo = +infinity nor hi = -infinity, or bad_value
+/// names the first bad one; they may be infinite otherwise, and have no extent. At most 2^32 - 2, or too_large. None
+/// give no pairs. options: see HashGridOptions; those out of their range throw bad_value, a result beyond max_bytes
+/// too_large, a watch that asks to end stopped.
+template <BoxArray Boxes>
+[[nodiscard]] std::vector<Pair> find_pairs(const Boxes& boxes, const HashGridOptions& options = {}) {
+    using Box = std::ranges::range_value_t<Boxes>;
+    HashGridHierarchy<detail::KindOf<Boxes>::dimension, ScalarOf<Boxes>> grid(options);
+    grid.insert(std::span<const Box>(boxes));
     std::vector<Pair> pairs;
     grid.find_pairs(pairs);
     return pairs;
-}
-/// The same for a vector, from which D and T are deduced.
-template <int D, class T>
-[[nodiscard]] std::vector<Pair> find_pairs(const std::vector<Box<D, T>>& boxes, const HashGridOptions& options = {}) {
-    return find_pairs(std::span<const Box<D, T>>(boxes), options);
 }
 
 }  // namespace quadrat

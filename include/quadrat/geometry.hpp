@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <ranges>
 #include <type_traits>
 
 namespace quadrat {
@@ -149,5 +150,42 @@ struct Triangle {
 
     friend constexpr bool operator==(const Triangle&, const Triangle&) = default;
 };
+
+namespace detail {
+
+/// The dimension and scalar of an element; nothing for a type that has none.
+template <class Element>
+struct Kind {};
+template <int D, class T>
+struct Kind<Vec<D, T>> {
+    static constexpr int dimension = D;
+    using Point = Vec<D, T>;
+    using Scalar = T;
+};
+template <int D, class T>
+struct Kind<Box<D, T>> {
+    static constexpr int dimension = D;
+    using Box = quadrat::Box<D, T>;
+    using Scalar = T;
+};
+template <class Array>
+using KindOf = Kind<std::ranges::range_value_t<Array>>;
+
+}  // namespace detail
+
+/// An array of points in one piece of memory: std::vector, std::array, std::span, ... of Vec. The calls for one use
+/// take it, so that D and T follow from the argument; the structures take std::span, to which it converts.
+template <class A>
+concept PointArray = std::ranges::contiguous_range<const A> && requires {
+    typename detail::KindOf<A>::Point;
+};
+/// The same for boxes.
+template <class A>
+concept BoxArray = std::ranges::contiguous_range<const A> && requires {
+    typename detail::KindOf<A>::Box;
+};
+/// The T of an array of Vec<D, T> or Box<D, T>.
+template <class A>
+using ScalarOf = typename detail::KindOf<A>::Scalar;
 
 }  // namespace quadrat

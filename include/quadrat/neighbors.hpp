@@ -1,6 +1,6 @@
 // What is near what: all neighbours within a radius, and the nearest ones, in one call. CellIndex is the structure
 // behind them, to keep when points move, and for what a single call does not offer: radii per point, periodic boxes,
-// counts, pairs that are not stored, a limit of memory. The functions are compiled for D = 2, 3 and T = float, double,
+// counts, pairs that are not stored. The functions are compiled for D = 2, 3 and T = float, double,
 // keep nothing, and may be called from many threads at once; results are the same bytes for any number of threads.
 #pragma once
 
@@ -8,12 +8,25 @@
 #include <quadrat/neighbors/cell_index.hpp>
 #include <quadrat/neighbors/periodic.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <ranges>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 namespace quadrat {
+
+namespace detail {
+
+/// The index of an array of points.
+template <class Points>
+using IndexOf = CellIndex<KindOf<Points>::dimension, ScalarOf<Points>>;
+
+template <int D, class T>
+[[nodiscard]] std::vector<std::uint32_t> z_order(std::span<const Vec<D, T>> points, T edge);
+
+}  // namespace detail
 
 /// Row i: every point within `radius` of point i, except i, in cell order: by z cell, y cell, x bin, index. Near means
 /// dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T; distance `radius` counts, and so do other points at the
@@ -25,14 +38,17 @@ namespace quadrat {
 ///
 /// Throws Error{stopped} if options.watch asks for it, and otherwise for the arguments only.
 ///
-/// points: finite, or Error{bad_value} names the index of one that is not; at most 2^32 - 2, or Error{too_large}.
+/// points: std::vector, std::span, ... of Vec; finite, or Error{bad_value} names the index of one that is not; at most
+/// 2^32 - 2, or Error{too_large}.
 /// radius: positive and finite, in the unit of the coordinates, or Error{bad_value}.
 /// options: what is stored; see NeighborOptions. Rows are contiguous() with RowOrder::input only.
 /// executor: where to run; null, the default, is the calling thread.
-template <int D, class T>
-[[nodiscard]] NeighborList find_neighbors(std::span<const Vec<D, T>> points, std::type_identity_t<T> radius,
-                                          const NeighborOptions& options = {}, Executor* executor = nullptr) {
-    CellIndex<D, T> index({.radius = radius, .executor = executor});
+/// max_bytes: the most bytes of the result, or Error{too_large} with the bytes it needs. Default: no limit.
+template <PointArray Points>
+[[nodiscard]] NeighborList find_neighbors(const Points& points, ScalarOf<Points> radius,
+                                          const NeighborOptions& options = {}, Executor* executor = nullptr,
+                                          std::size_t max_bytes = std::numeric_limits<std::size_t>::max()) {
+    detail::IndexOf<Points> index({.radius = radius, .max_bytes = max_bytes, .executor = executor});
     index.build(points);
     NeighborList list;
     index.find_neighbors(list, options);
@@ -50,11 +66,11 @@ template <int D, class T>
 /// queries: finite, anywhere, or Error{bad_value}; at most 2^32 - 2, or Error{too_large}.
 /// options: half is Error{unsupported}; self changes nothing; groups are those of the points.
 /// The other arguments are those of the call above.
-template <int D, class T>
-[[nodiscard]] NeighborList find_neighbors(std::span<const Vec<D, T>> queries, std::span<const Vec<D, T>> points,
-                                          std::type_identity_t<T> radius, const NeighborOptions& options = {},
-                                          Executor* executor = nullptr) {
-    CellIndex<D, T> index({.radius = radius, .executor = executor});
+template <PointArray Queries, PointArray Points>
+[[nodiscard]] NeighborList find_neighbors(const Queries& queries, const Points& points, ScalarOf<Points> radius,
+                                          const NeighborOptions& options = {}, Executor* executor = nullptr,
+                                          std::size_t max_bytes = std::numeric_limits<std::size_t>::max()) {
+    detail::IndexOf<Points> index({.radius = radius, .max_bytes = max_bytes, .executor = executor});
     index.build(points);
     NeighborList list;
     index.find_neighbors(queries, list, options);
@@ -81,20 +97,18 @@ template <int D, class T>
 /// max_distance: positive and finite, in the unit of the coordinates, or Error{bad_value}; 0, the default: no limit. A
 /// point at this very distance counts.
 /// executor: where to run; null, the default, is the calling thread.
-template <int D, class T>
-[[nodiscard]] NeighborList find_nearest(std::span<const Vec<D, T>> points, std::uint32_t k,
-                                        std::type_identity_t<T> max_distance = 0, Executor* executor = nullptr) {
-    CellIndex<D, T> index({.radius = max_distance > 0 ? max_distance : T(1), .executor = executor});
+/// max_bytes: as for find_neighbors.
+template <PointArray Points>
+[[nodiscard]] NeighborList find_nearest(const Points& points, std::uint32_t k, ScalarOf<Points> max_distance = 0,
+                                        Executor* executor = nullptr,
+                                        std::size_t max_bytes = std::numeric_limits<std::size_t>::max()) {
+    detail::IndexOf<Points> index({.radius = max_distance > 0 ? max_distance : ScalarOf<Points>(1),
+                                   .max_bytes = max_bytes,
+                                   .executor = executor});
     index.build(points);
     NeighborList list;
     index.find_nearest(k, list, max_distance);
     return list;
-}
-/// The same for a vector, from which D and T are deduced.
-template <int D, class T>
-[[nodiscard]] NeighborList find_nearest(const std::vector<Vec<D, T>>& points, std::uint32_t k,
-                                        std::type_identity_t<T> max_distance = 0, Executor* executor = nullptr) {
-    return find_nearest(std::span<const Vec<D, T>>(points), k, max_distance, executor);
 }
 
 /// The order of the points along a Z curve, equal cells in input order: new array position k takes old point
@@ -111,12 +125,9 @@ template <int D, class T>
 /// 2^31 (2D) or 2^21 (3D) of them along an axis. The number of a cell has its bits interleaved, x lowest:
 ///
 ///     3D   ... z1 y1 x1 z0 y0 x0         2D   ... y1 x1 y0 x0
-template <int D, class T>
-[[nodiscard]] std::vector<std::uint32_t> z_order(std::span<const Vec<D, T>> points, T edge);
-/// The same for a vector, from which D and T are deduced.
-template <int D, class T>
-[[nodiscard]] std::vector<std::uint32_t> z_order(const std::vector<Vec<D, T>>& points, std::type_identity_t<T> edge) {
-    return z_order(std::span<const Vec<D, T>>(points), edge);
+template <PointArray Points>
+[[nodiscard]] std::vector<std::uint32_t> z_order(const Points& points, ScalarOf<Points> edge) {
+    return detail::z_order(std::span<const std::ranges::range_value_t<Points>>(points), edge);
 }
 
 }  // namespace quadrat

@@ -148,11 +148,14 @@ void PairSearch<D, T>::find_in_parallel(std::vector<Pair>& out, unsigned threads
 template <int D, class T>
 void PairSearch<D, T>::append_outside(std::vector<Pair>& out) const {
     std::size_t dropped = 0;
-    {
+    try {
         Within within(*this, dropped);
         within.all_true();
         PairBuffer buffer(out, out.size(), spill_to(limit(), within));
         OutsidePairs<D, T>(h_).append(buffer);
+    } catch (...) {
+        out.clear();
+        throw;
     }
     check_size(out.size() + dropped, out);
 }

@@ -3,6 +3,7 @@
 #include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "cells/bounded_pairs.hpp"
+#include "cells/bounded_rows.hpp"
 #include "cells/match.hpp"
 #include "cells/validate.hpp"
 
@@ -102,6 +103,11 @@ void BruteForce<D, T>::build(std::span<const Vec<D, T>> points) {
 }
 
 template <int D, class T>
+void BruteForce<D, T>::check_boxes_held() const {
+    if (!holds_boxes_ && size_ != 0) throw Error(ErrorKind::bad_shape, "it holds points, and pairs are of boxes");
+}
+
+template <int D, class T>
 std::span<const std::uint32_t> BruteForce<D, T>::overlaps_after(std::uint32_t i,
                                                                 std::span<std::uint32_t> scratch) const {
     QUADRAT_ASSERT(holds_boxes_);
@@ -112,6 +118,7 @@ std::span<const std::uint32_t> BruteForce<D, T>::overlaps_after(std::uint32_t i,
 
 template <int D, class T>
 void BruteForce<D, T>::find_pairs(std::vector<Pair>& out) const {
+    check_boxes_held();
     cells::BoundedPairs pairs(out, options_.max_bytes);
     in_order(
         options_.executor, size_, size_,
@@ -147,10 +154,10 @@ void BruteForce<D, T>::find_pairs(std::span<const Box<D, T>> a, std::span<const 
 template <int D, class T>
 void BruteForce<D, T>::find_neighbors(T radius, NeighborList& out) const {
     cells::check_radius(radius);
-    QUADRAT_ASSERT(!holds_boxes_);
+    if (holds_boxes_ && size_ != 0) throw Error(ErrorKind::bad_shape, "it holds boxes, and neighbours are of points");
     const cells::NearTest<T> near(radius);
     const std::size_t stride = cells::column_stride(size_);
-    out.start();
+    cells::BoundedRows rows(out, options_.max_bytes);
     in_order(
         options_.executor, size_, size_,
         [&](std::size_t i, std::span<std::uint32_t> scratch) -> std::span<const std::uint32_t> {
@@ -161,7 +168,8 @@ void BruteForce<D, T>::find_neighbors(T radius, NeighborList& out) const {
             count += cells::match_point<D, T>(columns_.data(), stride, i + 1, size_, p, near, scratch.data() + count);
             return scratch.first(count);
         },
-        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+        [&](std::size_t, std::span<const std::uint32_t> row) { rows.append(row); });
+    rows.finish();
 }
 
 template <int D, class T>
@@ -173,14 +181,15 @@ void BruteForce<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, std::s
     const cells::NearTest<T> near(radius);
     std::vector<T> columns;
     cells::to_columns(points, columns);
-    out.start();
+    cells::BoundedRows rows(out, options_.max_bytes);
     in_order(
         options_.executor, queries.size(), points.size(),
         [&](std::size_t q, std::span<std::uint32_t> scratch) -> std::span<const std::uint32_t> {
             return scratch.first(cells::match_point<D, T>(columns.data(), cells::column_stride(points.size()), 0,
                                                           points.size(), queries[q], near, scratch.data()));
         },
-        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+        [&](std::size_t, std::span<const std::uint32_t> row) { rows.append(row); });
+    rows.finish();
 }
 
 template class BruteForce<2, float>;

@@ -24,12 +24,12 @@ void NeighborList::clear() noexcept {
     if (offsets_.capacity() > 0) offsets_.data()[0] = 0;
 }
 
-std::uint64_t NeighborList::bytes() const noexcept {
+NeighborListStats NeighborList::stats() const noexcept {
     std::uint64_t sum = offsets_.capacity() * sizeof(std::uint64_t) + wide_.capacity() * sizeof(WideRow);
     for (const Segment& s : segments_)
         sum += s.indices.capacity() * sizeof(std::uint32_t) + s.distances.capacity() + s.vectors.capacity() +
                s.shifts.capacity() * sizeof(Shift);
-    return sum;
+    return {size_, entries_, sum};
 }
 
 void NeighborList::compact() {

@@ -93,8 +93,12 @@ void check_slots(std::size_t given, std::size_t slots) {
 }
 
 void throw_too_large(std::size_t pairs, std::size_t max_bytes) {
+    throw_too_large(pairs, pairs * sizeof(Pair), "pairs", max_bytes);
+}
+
+void throw_too_large(std::uint64_t count, std::uint64_t bytes, const char* what, std::size_t max_bytes) {
     throw Error(ErrorKind::too_large,
-                std::to_string(pairs) + " pairs need " + std::to_string(pairs * sizeof(Pair)) +
+                std::to_string(count) + " " + what + " need " + std::to_string(bytes) +
                     " bytes, more than max_bytes = " + std::to_string(max_bytes),
                 {.field = "max_bytes"});
 }

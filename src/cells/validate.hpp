@@ -69,5 +69,7 @@ void check_slots(std::size_t given, std::size_t slots);
 
 /// What find_pairs throws when its result would need more than max_bytes.
 [[noreturn]] void throw_too_large(std::size_t pairs, std::size_t max_bytes);
+/// The same for `count` of anything that need so many bytes.
+[[noreturn]] void throw_too_large(std::uint64_t count, std::uint64_t bytes, const char* what, std::size_t max_bytes);
 
 }  // namespace quadrat::cells

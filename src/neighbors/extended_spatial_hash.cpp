@@ -1,6 +1,7 @@
 #include <quadrat/neighbors/extended_spatial_hash.hpp>
 
 #include "base/assert.hpp"
+#include "cells/bounded_rows.hpp"
 #include "cells/hashes/point_table.hpp"
 #include "cells/ordered_rows.hpp"
 #include "cells/predicate.hpp"
@@ -115,7 +116,6 @@ void ExtendedSpatialHash<D, T>::build(std::span<const Vec<D, T>> points, std::sp
     const T largest = radii.empty() ? T(0) : *std::max_element(radii.begin(), radii.end());
     if (!std::isfinite(pair_radius(impl_->options.rule, largest, largest)))
         throw Error(ErrorKind::bad_value, "the sum of the largest radii is not finite", Where{.field = "radii"});
-    if (points.empty()) impl_->options.radius = std::max(impl_->options.radius, T(1));
     impl_->build(points, radii);
 }
 
@@ -129,7 +129,7 @@ void ExtendedSpatialHash<D, T>::find_neighbors(NeighborList& out) const {
     if (impl_->radii.empty() && !impl_->points.empty()) {
         const cells::NearTest<T> near(impl_->options.radius);
         const auto& mask = *impl_->mask_for(impl_->options.radius);
-        out.start();
+        cells::BoundedRows rows(out, impl_->options.max_bytes);
         impl_->tests = cells::in_order(
             impl_->options.executor, size(), [] { return std::vector<std::uint32_t>(); },
             [&](std::size_t i, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
@@ -138,31 +138,35 @@ void ExtendedSpatialHash<D, T>::find_neighbors(NeighborList& out) const {
                 found.erase(std::find(found.begin() + before, found.end(), static_cast<std::uint32_t>(i)));
                 return made;
             },
-            [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+            [&](std::size_t, std::span<const std::uint32_t> row) { rows.append(row); });
+        rows.finish();
         return;
     }
-    out.start();
+    cells::BoundedRows rows(out, impl_->options.max_bytes);
     impl_->tests = cells::in_order(
         impl_->options.executor, size(), [] { return 0; },
         [&](std::size_t i, std::vector<std::uint32_t>& found, int) { return impl_->row(i, found); },
-        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+        [&](std::size_t, std::span<const std::uint32_t> row) { rows.append(row); });
+    rows.finish();
 }
 
 template <int D, class T>
 void ExtendedSpatialHash<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, NeighborList& out) const {
     out.clear();
-    QUADRAT_ASSERT(impl_->radii.empty());
+    if (!impl_->radii.empty())
+        throw Error(ErrorKind::unsupported, "queries need one radius for all points", {.field = "radii"});
     cells::check_radius(impl_->options.radius);
     cells::check_points(queries, impl_->options.executor);
     const cells::NearTest<T> near(impl_->options.radius);
-    out.start();
+    cells::BoundedRows rows(out, impl_->options.max_bytes);
     impl_->tests = cells::in_order(
         impl_->options.executor, queries.size(), [] { return std::vector<std::uint32_t>(); },
         [&](std::size_t q, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
             if (size() == 0) return std::uint64_t{0};
             return impl_->table.find(queries[q], *impl_->mask_for(impl_->options.radius), near, found, scratch);
         },
-        [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+        [&](std::size_t, std::span<const std::uint32_t> row) { rows.append(row); });
+    rows.finish();
 }
 
 template <int D, class T>

@@ -57,6 +57,8 @@ std::vector<std::uint64_t> codes_of(std::span<const Vec<D, T>> points, T edge) {
 
 }  // namespace
 
+namespace detail {
+
 template <int D, class T>
 std::vector<std::uint32_t> z_order(std::span<const Vec<D, T>> points, T edge) {
     cells::check_radius(edge, "edge");
@@ -85,4 +87,5 @@ template std::vector<std::uint32_t> z_order(std::span<const Vec<3, float>>, floa
 template std::vector<std::uint32_t> z_order(std::span<const Vec<2, double>>, double);
 template std::vector<std::uint32_t> z_order(std::span<const Vec<3, double>>, double);
 
+}  // namespace detail
 }  // namespace quadrat

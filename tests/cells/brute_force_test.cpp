@@ -1,5 +1,8 @@
 #include <quadrat/cells/brute_force.hpp>
+#include <quadrat/cells/hierarchical_hash.hpp>
+#include <quadrat/cells/uniform_hash.hpp>
 #include <quadrat/error.hpp>
+#include <quadrat/neighbors/extended_spatial_hash.hpp>
 
 #include "base/simd.hpp"
 #include "support/kinds.hpp"
@@ -9,6 +12,8 @@
 #include "workloads/scenes.hpp"
 
 #include <gtest/gtest.h>
+
+#include <functional>
 
 namespace quadrat {
 namespace {
@@ -109,6 +114,71 @@ TEST(BruteForce, AgreesWithTheOracleOnAnything) {
         brute.find_pairs(pairs);
         RC_ASSERT(pairs == test::oracle_pairs(std::span<const Box3f>(boxes)));
     });
+}
+
+ErrorKind kind_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const Error& e) {
+        return e.kind();
+    }
+    return ErrorKind::stopped;
+}
+
+TEST(BruteForce, SaysWhatItHoldsAndRefusesTheOther) {
+    const std::vector<Box2f> boxes(3, Box2f{{{0, 0}}, {{1, 1}}});
+    const std::vector<Vec2f> points(4, Vec2f{{1, 2}});
+    BruteForce<2, float> all;
+    std::vector<Pair> pairs;
+    NeighborList list;
+    all.find_pairs(pairs);
+    all.find_neighbors(1.0f, list);
+    EXPECT_TRUE(pairs.empty());
+    EXPECT_EQ(list.size(), 0u);
+    all.build(std::span<const Box2f>(boxes));
+    EXPECT_EQ(all.stats().objects, 3u);
+    EXPECT_GE(all.stats().bytes, sizeof(Box2f) * 3);
+    EXPECT_EQ(kind_of([&] { all.find_neighbors(1.0f, list); }), ErrorKind::bad_shape);
+    all.build(std::span<const Vec2f>(points));
+    EXPECT_EQ(kind_of([&] { all.find_pairs(pairs); }), ErrorKind::bad_shape);
+    EXPECT_EQ(kind_of([&] { all.for_each_pair([](const Pair&) {}); }), ErrorKind::bad_shape);
+}
+
+// 12 entries in 4 rows: 80 bytes.
+TEST(NeighborLimits, HoldInEveryStructure) {
+    const std::vector<Vec2f> points(4, Vec2f{{1, 2}});
+    const std::span<const Vec2f> view(points);
+    for (const std::size_t most : {std::size_t{79}, std::size_t{80}}) {
+        const ErrorKind expected = most < 80 ? ErrorKind::too_large : ErrorKind::stopped;
+        NeighborList list;
+        const auto check = [&](const std::function<void()>& call) {
+            EXPECT_EQ(kind_of(call), expected) << most;
+            EXPECT_EQ(list.size(), most < 80 ? 0u : 4u) << most;
+        };
+        BruteForce<2, float> all({.max_bytes = most});
+        all.build(view);
+        check([&] { all.find_neighbors(1.0f, list); });
+        UniformHash<2, float> uniform({.max_bytes = most});
+        check([&] { uniform.find_neighbors(view, 1.0f, list); });
+        HierarchicalHash<2, float> hierarchical({.max_bytes = most});
+        check([&] { hierarchical.find_neighbors(view, 1.0f, list); });
+        ExtendedSpatialHash<2, float> extended({.radius = 1, .max_bytes = most});
+        extended.build(view);
+        check([&] { extended.find_neighbors(list); });
+    }
+}
+
+TEST(UniformHash, HasNoNeighboursBeforeItIsBuilt) {
+    const std::vector<Vec2f> queries(2, Vec2f{{1, 2}});
+    const UniformHash<2, float> hash;
+    NeighborList list;
+    EXPECT_TRUE(list.offsets().empty());
+    hash.find_neighbors(list);
+    EXPECT_EQ(list.size(), 0u);
+    EXPECT_EQ(list.offsets().size(), 1u);
+    hash.find_neighbors(queries, list);
+    EXPECT_EQ(list.size(), 2u);
+    EXPECT_EQ(list.stats().entries, 0u);
 }
 
 }  // namespace

@@ -441,7 +441,7 @@ TEST(Limits, AHundredThousandPointsAtOnePlace) {
         EXPECT_EQ(e.kind(), ErrorKind::too_large);
         EXPECT_NE(std::string(e.what()).find(std::to_string(n * (n - 1) * 4 + n * 8)), std::string::npos) << e.what();
     }
-    EXPECT_LT(list.bytes(), 100'000'000u);
+    EXPECT_LT(list.stats().bytes, 100'000'000u);
     // Moved a little, they still share cells: the order inside a cell stays that of the indices.
     index.update(std::vector<Vec3f>(n, Vec3f{{1.01f, 2, 3}}));
     EXPECT_TRUE(std::is_sorted(index.order().begin(), index.order().end()));
@@ -534,6 +534,24 @@ TEST(Limits, StopAndProgress) {
                                               last = f;
                                           }}});
     EXPECT_EQ(last, 1.0);
+}
+
+// Their squared length leaves the range of double: such a box was taken for an open one.
+TEST(CellIndexOptions, VectorsTooShortOrTooLongAreRefused) {
+    for (const double edge : {1e-170, 1e170}) {
+        Periodic<3, double> box;
+        for (int k = 0; k < 3; ++k) box.vectors[k][k] = edge;
+        EXPECT_THROW((CellIndex<3, double>({.radius = 1, .periodic = box})), Error) << edge;
+    }
+}
+
+TEST(FindNeighbors, TakesAnyArrayAndALimit) {
+    const std::array<Vec2f, 3> points = {{{{0, 0}}, {{0.5f, 0}}, {{3, 0}}}};
+    EXPECT_EQ(find_neighbors(points, 1).entries(), 2u);
+    EXPECT_EQ(find_neighbors(std::span<const Vec2f>(points), std::vector<Vec2f>{{{3, 0.5f}}}, 1).size(), 3u);
+    EXPECT_EQ(find_nearest(std::vector<Vec2f>(points.begin(), points.end()), 1).entries(), 3u);
+    EXPECT_THROW((void)find_neighbors(points, 1, {}, nullptr, 1), Error);
+    EXPECT_THROW((void)find_nearest(points, 1, 0, nullptr, 1), Error);
 }
 
 }  // namespace

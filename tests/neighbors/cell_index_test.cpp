@@ -362,7 +362,7 @@ TEST(CellIndex, ChunksHoldEveryPairOnce) {
 
 TEST(CellIndex, ZOrderIsAPermutationThatKeepsCellsTogether) {
     const workloads::MovingPoints<3, float> moving(workloads::PointScene::uniform, 2000);
-    std::vector<std::uint32_t> order = z_order<3, float>(moving.points(), moving.radius());
+    std::vector<std::uint32_t> order = z_order(moving.points(), moving.radius());
     double jumps = 0, plain = 0;
     for (std::size_t k = 1; k < order.size(); ++k)
         for (int c = 0; c < 3; ++c) {

@@ -100,5 +100,18 @@ TEST(ExtendedSpatialHash, BadInput) {
     EXPECT_THROW(sums.build(std::span<const Vec2f>(bad).first(1), huge), Error);
 }
 
+TEST(ExtendedSpatialHash, NoPointsWithRadiiChangeNothing) {
+    const std::vector<Vec2f> points = {{{0, 0}}, {{0.5f, 0}}};
+    const std::vector<float> radii = {1, 1};
+    ExtendedSpatialHash<2, float> hash({.radius = 0.1f});
+    hash.build(std::span<const Vec2f>(), std::span<const float>());
+    hash.build(std::span<const Vec2f>(points));
+    NeighborList list;
+    hash.find_neighbors(list);
+    EXPECT_EQ(list.entries(), 0u);
+    hash.build(std::span<const Vec2f>(points), std::span<const float>(radii));
+    EXPECT_THROW(hash.find_neighbors(std::span<const Vec2f>(points), list), Error);
+}
+
 }  // namespace
 }  // namespace quadrat

@@ -169,11 +169,11 @@ TEST(Blocks, AutoTakesTheLeastMemory) {
         const auto one = BlockedVoxels<std::uint32_t>::pack(c.positions, c.values, 0, {.size = cost.size});
         EXPECT_EQ(one.grid().index.entries(), cost.blocks);
         // The estimate is made without building: within a tenth.
-        EXPECT_NEAR(static_cast<double>(cost.bytes), static_cast<double>(one.bytes()),
-                    0.1 * static_cast<double>(one.bytes()));
-        least = std::min(least, one.bytes());
+        EXPECT_NEAR(static_cast<double>(cost.bytes), static_cast<double>(one.stats().bytes()),
+                    0.1 * static_cast<double>(one.stats().bytes()));
+        least = std::min(least, one.stats().bytes());
     }
-    EXPECT_LE(static_cast<double>(best.bytes()), 1.05 * static_cast<double>(least));
+    EXPECT_LE(static_cast<double>(best.stats().bytes()), 1.05 * static_cast<double>(least));
     EXPECT_TRUE(block_costs<3>({}, 4).empty());
     EXPECT_EQ(BlockedVoxels<float>::pack({}, {}, 4.0f).sample(Vec3d{0, 0, 0}), 4.0f);
 }

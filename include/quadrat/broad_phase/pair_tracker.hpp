@@ -4,11 +4,20 @@
 
 #include <quadrat/geometry.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace quadrat {
+
+/// What a PairTracker holds.
+struct PairTrackerStats {
+    /// Pairs of the last step: those that began in it and those that went on.
+    std::size_t pairs = 0;
+    /// Memory, used or not.
+    std::size_t bytes = 0;
+};
 
 /// Give it the pairs of each step; it compares them with those of the step before. Spans are valid until the next call.
 /// Pairs are of slots: if an object was erased and another took its slot between two steps, their pairs are the same.
@@ -35,6 +44,11 @@ class PairTracker {
     [[nodiscard]] std::span<const Pair> persisting() const { return persisting_; }
     /// Pairs of the step before that are gone, sorted.
     [[nodiscard]] std::span<const Pair> ended() const { return ended_; }
+    /// What is held. O(1).
+    [[nodiscard]] PairTrackerStats stats() const {
+        return {current_.size(), sizeof(Pair) * (current_.capacity() + previous_.capacity() + begun_.capacity() +
+                                                 persisting_.capacity() + ended_.capacity())};
+    }
 
   private:
     std::vector<Pair> current_, previous_, begun_, persisting_, ended_;

@@ -19,9 +19,17 @@ namespace quadrat {
 struct BruteForceOptions {
     /// Where to run. Must outlive the structure. Default: null, the calling thread.
     Executor* executor = nullptr;
-    /// The most bytes of a result of find_pairs; one that would need more throws Error{too_large}, with the size it
-    /// needs, and leaves the result empty. Lists of neighbours are not limited. Default: no limit.
+    /// The most bytes of a result; one that would need more throws Error{too_large}, with the size it needs, and leaves
+    /// the result empty. Default: no limit.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+};
+
+/// What a BruteForce holds.
+struct BruteForceStats {
+    /// Boxes or points.
+    std::size_t objects = 0;
+    /// Memory held, used or not, without results.
+    std::size_t bytes = 0;
 };
 
 /// All pairs of boxes or all neighbours of points, by testing everything against everything. Exact for all legal input,
@@ -34,9 +42,8 @@ struct BruteForceOptions {
 ///     oracle.find_pairs(pairs);
 ///
 /// Holds its own copy of what it was built from: either boxes or points. Pairs are for boxes and neighbours for points;
-/// to ask the wrong ones is a programmer's mistake, which is asserted and not thrown, and undefined in Release. Cost:
-/// n^2 / 2 tests for pairs, n^2 for neighbours; memory O(n) beside the result, and with threads O(n) and some rows more
-/// per task.
+/// to ask the wrong ones is Error{bad_shape}. Cost: n^2 / 2 tests for pairs, n^2 for neighbours; memory O(n) beside the
+/// result, and with threads O(n) and some rows more per task.
 ///
 /// Threads: const calls may run at the same time; a call that is not const runs alone. Results are the same for any
 /// number of threads. Compiled for D = 2, 3 and T = float, double.
@@ -66,9 +73,11 @@ class BruteForce {
     void build(std::span<const Vec<D, T>> points);
     /// How many boxes or points. O(1).
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// What is held. O(1).
+    [[nodiscard]] BruteForceStats stats() const noexcept { return {size_, columns_.capacity() * sizeof(T)}; }
 
     /// Every overlapping pair of the boxes once, first < second, sorted by first, then second. Boxes that touch
-    /// overlap. Not after build(points), which is asserted.
+    /// overlap. Throws Error{bad_shape} after build(points).
     ///
     /// out: replaced; its capacity is kept. Throws Error{too_large} beyond max_bytes, with `out` empty.
     void find_pairs(std::vector<Pair>& out) const;
@@ -76,6 +85,7 @@ class BruteForce {
     /// max_bytes does not apply. fn may throw, which ends the search, and must not change the structure.
     template <class Fn>
     void for_each_pair(Fn&& fn) const {
+        check_boxes_held();
         std::vector<std::uint32_t> scratch(size_);
         for (std::uint32_t i = 0; i < size_; ++i)
             for (const std::uint32_t j : overlaps_after(i, scratch)) fn(Pair(i, j));
@@ -88,11 +98,12 @@ class BruteForce {
     void find_pairs(std::span<const Box<D, T>> a, std::span<const Box<D, T>> b, std::vector<Pair>& out) const;
 
     /// Row i: the points within `radius` of point i, ascending, never i itself, other points at its very place
-    /// included. Near means dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T (docs/concepts.md). Not after
-    /// build(boxes), which is asserted.
+    /// included. Near means dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T (docs/concepts.md). Throws
+    /// Error{bad_shape} after build(boxes).
     ///
     /// radius: positive and finite, in the unit of the coordinates, or Error{bad_value}; `out` stays as it was then.
-    /// out: replaced, and contiguous(); its memory is used again.
+    /// out: replaced, and contiguous(); its memory is used again. Throws Error{too_large} beyond max_bytes, with `out`
+    /// empty.
     void find_neighbors(T radius, NeighborList& out) const;
     /// Row q: the points within `radius` of query q, ascending, one at its very place included. Independent of what was
     /// built. queries.size() * points.size() tests.
@@ -102,6 +113,7 @@ class BruteForce {
                         NeighborList& out) const;
 
   private:
+    void check_boxes_held() const;
     // The boxes behind i that overlap box i, ascending, in scratch, which has room for size_ of them.
     [[nodiscard]] std::span<const std::uint32_t> overlaps_after(std::uint32_t i,
                                                                 std::span<std::uint32_t> scratch) const;

@@ -41,9 +41,8 @@ struct HierarchicalHashOptions {
     int levels = 0;
     /// Default: a table that grows.
     Table table = Table::unbounded;
-    /// n of a fixed table: slots of 32 bytes each. Up to 2^40 are accepted, but slots are numbered with 32 bits, so
-    /// stay below 2^32. Default: 0, 100 x objects (HSH 4.3), which is 3,200 bytes per object; give a length for more
-    /// than 42 million objects.
+    /// n of a fixed table: slots of 32 bytes each, at most 2^32 - 2. Default: 0, 100 x objects (HSH 4.3), which is
+    /// 3,200 bytes per object, or the most where that is less.
     std::size_t length = 0;
     /// One table per class instead of one for all; each is then as long as `length` says, by default for the objects of
     /// its class. Default: one for all.
@@ -51,8 +50,8 @@ struct HierarchicalHashOptions {
     /// Classes of find_neighbors, 1 to 16: the radius, and coarser ones by factors of 8, in which empty space is passed
     /// over. Default: 2.
     int particle_levels = 2;
-    /// The most bytes of a result of find_pairs; one that would need more throws too_large, with the size it needs, and
-    /// leaves the result empty. Lists of neighbours are not limited. Default: no limit.
+    /// The most bytes of a result; one that would need more throws Error{too_large}, with the size it needs, and leaves
+    /// the result empty. Default: no limit.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 

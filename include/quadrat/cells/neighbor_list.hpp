@@ -99,6 +99,15 @@ enum class DistanceKind : std::uint8_t {
 /// coordinates that the caller gave, wrapped or not: x_j + shift[0] v_0 + shift[1] v_1 + shift[2] v_2 is near x_i.
 using Shift = Vec<3, std::int32_t>;
 
+/// What a NeighborList holds.
+struct NeighborListStats {
+    /// Rows, and neighbours in all of them together.
+    std::size_t rows = 0;
+    std::uint64_t entries = 0;
+    /// Memory, spare capacity included.
+    std::uint64_t bytes = 0;
+};
+
 /// Rows of neighbour indices: row i holds the neighbours of point i or of query i. Searches fill it (CellIndex,
 /// ExtendedSpatialHash, UniformHash, HierarchicalHash, BruteForce), and start() and append() fill it by hand.
 ///
@@ -182,14 +191,15 @@ class NeighborList {
     /// before and after. Does nothing if contiguous(). Cost: one copy of the list, which for a moment exists twice.
     /// Throws std::bad_alloc and is then as it was.
     void compact();
-    /// size() + 1 positions: row i is [offsets()[i], offsets()[i + 1]) of indices(). Empty unless contiguous(). Not for
-    /// a list that was never filled or started: it has no memory yet. What other libraries call CSR is
+    /// size() + 1 positions: row i is [offsets()[i], offsets()[i + 1]) of indices(). Empty unless contiguous(),
+    /// and for a list that was never filled or started. What other libraries call CSR is
     ///
     ///     list.compact();
     ///     const auto row_starts = list.offsets();   // 64-bit
     ///     const auto columns = list.indices();      // 32-bit
     [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept {
-        return contiguous() ? std::span(offsets_.data(), size_ + 1) : std::span<const std::uint64_t>();
+        return contiguous() && offsets_.capacity() ? std::span(offsets_.data(), size_ + 1)
+                                                   : std::span<const std::uint64_t>();
     }
     /// All entries, row after row: entries() of them. Empty unless contiguous().
     [[nodiscard]] std::span<const std::uint32_t> indices() const noexcept {
@@ -204,9 +214,8 @@ class NeighborList {
         return {reinterpret_cast<const T*>(segments_[0].distances.data()), entries_};
     }
 
-    /// Bytes of memory that the list holds, spare capacity included. Linear in the segments, of which there are at most
-    /// 2^14.
-    [[nodiscard]] std::uint64_t bytes() const noexcept;
+    /// What the list holds. Linear in the segments, of which there are at most 2^14.
+    [[nodiscard]] NeighborListStats stats() const noexcept;
     /// No rows, nothing beside them; keeps the memory. To give it back, assign NeighborList().
     void clear() noexcept;
 

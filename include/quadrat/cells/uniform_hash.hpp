@@ -27,8 +27,8 @@ struct UniformHashOptions {
     /// radius instead. Default: 0, which chooses twice the mean of the longest edges of the boxes, and doubles it while
     /// more than one box in 64 would cover more than 64 cells.
     double cell_size = 0;
-    /// The most bytes of a result of find_pairs; one that would need more throws too_large, with the size it needs, and
-    /// leaves the result empty. Lists of neighbours are not limited. Default: no limit.
+    /// The most bytes of a result; one that would need more throws Error{too_large}, with the size it needs, and leaves
+    /// the result empty. Default: no limit.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
 };
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -24,7 +25,7 @@ struct ExtendedSpatialHashStats {
 };
 
 /// All neighbours within a radius, in the paper's own structure. For experiments with it, and as a check of CellIndex,
-/// which finds the same neighbours, is faster and does more (periodic boxes, groups, distances, max_bytes, the k
+/// which finds the same neighbours, is faster and does more (periodic boxes, groups, distances, the k
 /// nearest). Near means dx*dx + dy*dy + dz*dz <= r*r, each operation rounded in T; distance r counts.
 ///
 ///     quadrat::ExtendedSpatialHash<3, float> table({.radius = 0.1f, .subdivision = 2});
@@ -52,6 +53,9 @@ class ExtendedSpatialHash {
         /// Where points are checked and rows are found; the hashing itself runs on the calling thread. Must outlive the
         /// table. Default: null, the calling thread.
         Executor* executor = nullptr;
+        /// The most bytes of a result; one that would need more throws Error{too_large}, with the size it needs, and
+        /// leaves the result empty. Default: no limit.
+        std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
     };
 
     /// A table of no points. Throws Error{bad_value} for options out of their range, naming the field.

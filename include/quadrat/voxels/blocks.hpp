@@ -205,10 +205,8 @@ class BlockedVoxels {
     /// points into them.
     [[nodiscard]] VoxelGrid<D>& grid() { return grid_; }
     [[nodiscard]] const VoxelGrid<D>& grid() const { return grid_; }
-    /// Bytes of the index and of the samples of T, those of empty slots included; other channels are not counted.
-    [[nodiscard]] std::uint64_t bytes() const {
-        return grid_.index.bytes() + std::uint64_t{grid_.index.values()} * samples_ * sizeof(T);
-    }
+    /// What is held and what it takes, other channels included. Entries are blocks.
+    [[nodiscard]] VoxelStats stats() const { return grid_.stats(); }
 
   private:
     // The samples of the block of cell p, and where p is among them; null if it is not kept. p is moved to the corner

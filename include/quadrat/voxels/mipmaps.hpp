@@ -159,6 +159,8 @@ class MipmapVoxels {
     [[nodiscard]] const T& background() const { return background_; }
     /// The grid of the flattened domain with all channels, for files.
     [[nodiscard]] const VoxelGrid<D>& grid() const { return blocked_ ? blocks_.grid() : voxels_.grid(); }
+    /// What is held and what it takes, all levels and channels together.
+    [[nodiscard]] VoxelStats stats() const { return grid().stats(); }
 
     /// Sample q of a level, or the background if it is not stored or there is no such level. One lookup, or up to 2^D
     /// in blocks.

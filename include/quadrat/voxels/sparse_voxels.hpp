@@ -143,6 +143,12 @@ struct VoxelGrid {
         for (const Channel& c : channels) sum += c.value_bytes();
         return sum;
     }
+    /// What the grid holds and takes, all channels counted. O(channels).
+    [[nodiscard]] VoxelStats stats() const {
+        VoxelStats s = index.stats();
+        s.value_bytes = s.values * value_bytes();
+        return s;
+    }
 };
 
 extern template struct VoxelGrid<2>;
@@ -244,6 +250,8 @@ class SparseVoxels {
     [[nodiscard]] std::span<const T> values() const { return {values_, grid_.index.values()}; }
     /// Stored positions; values() may be longer.
     [[nodiscard]] std::size_t size() const { return grid_.index.entries(); }
+    /// What is held and what it takes, other channels included.
+    [[nodiscard]] VoxelStats stats() const { return grid_.stats(); }
     /// Which place belongs to which position: layout, encoding, bytes.
     [[nodiscard]] const VoxelIndex<D>& index() const { return grid_.index; }
     /// The grid with all channels, to be written to a file or to be given channels. The channel of T and the index must

@@ -90,11 +90,15 @@ template <int D>
 struct IndexFiles;
 }  // namespace voxels
 
-/// What an index holds and takes.
-struct VoxelIndexStats {
-    std::uint64_t entries = 0;      ///< stored positions
+/// What an index, or sparse values with their index, hold and take.
+struct VoxelStats {
+    std::uint64_t entries = 0;      ///< stored positions, or blocks
     std::uint64_t values = 0;       ///< places of values, those of empty slots included
     std::uint64_t index_bytes = 0;  ///< everything but the values, padding not counted
+    std::uint64_t value_bytes = 0;  ///< the values of all channels; 0 for an index alone
+
+    /// All together.
+    [[nodiscard]] std::uint64_t bytes() const { return index_bytes + value_bytes; }
 };
 
 /// The index: which place in an array of values belongs to a position. Holds no values; SparseVoxels has them with it.
@@ -173,7 +177,7 @@ class VoxelIndex {
     /// value_bytes: of one value, all channels together, as an empty slot costs them.
     [[nodiscard]] double overhead_bits_per_entry(std::size_t value_bytes) const;
     /// entries(), values() and bytes() in one.
-    [[nodiscard]] VoxelIndexStats stats() const { return {entries_, values_, bytes()}; }
+    [[nodiscard]] VoxelStats stats() const { return {entries_, values_, bytes(), 0}; }
 
     /// Calls fn(position, place of its value) for every entry once, on the calling thread; nothing is stored. In the
     /// order of the slots of the hash, and for bricks of the bits within one; by z, y, x for bits, domain bits and

@@ -28,8 +28,8 @@ BoxHash<D, T, Scheme>::BoxHash(const cells::ClassedHashOptions& options) : boxes
     if (options.smallest != 0) cells::check_radius(options.smallest, "smallest");
     if (options.levels < 0 || options.levels > 62)
         throw Error(ErrorKind::bad_value, "must be 0..62", {.field = "levels"});
-    if (options.length > std::size_t{1} << 40)
-        throw Error(ErrorKind::bad_value, "must be 0..2^40", {.field = "length"});
+    if (options.length > cells::ClassedHashOptions::longest)
+        throw Error(ErrorKind::bad_value, "must be below 2^32 - 1", {.field = "length"});
 }
 template <int D, class T, class Scheme>
 BoxHash<D, T, Scheme>::~BoxHash() = default;

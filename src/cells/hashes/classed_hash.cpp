@@ -76,7 +76,9 @@ void ClassedHash<D, T, Scheme>::assemble() {
     for (std::size_t t = 0; t < tables_.size(); ++t) {
         const bool own = options_.table_per_class && levels_.count() != 0;
         const std::size_t objects = own ? levels_.objects_at(t) : objects_.live();
-        const std::size_t length = options_.length != 0 ? options_.length : std::max<std::size_t>(1, 100 * objects);
+        const std::size_t length = options_.length != 0
+                                       ? options_.length
+                                       : std::clamp<std::size_t>(100 * objects, 1, ClassedHashOptions::longest);
         tables_[t].start(options_.fixed_length ? length : 0, objects);
     }
     for (std::uint32_t i = 0; i < n; ++i) insert<true>(i);

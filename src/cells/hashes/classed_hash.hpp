@@ -31,6 +31,8 @@
 namespace quadrat::cells {
 
 struct ClassedHashOptions {
+    static constexpr std::size_t longest = 0xFFFFFFFE;  ///< of a table: its slots are numbered with 32 bits, from 1
+
     Executor* executor = nullptr;
     double smallest = 0;        ///< edge of class 0; 0: from the boxes
     int levels = 0;             ///< classes 0 .. levels - 1, whether used or not; 0: those that the boxes need

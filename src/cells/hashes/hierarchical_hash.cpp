@@ -61,7 +61,8 @@ template <int D, class T>
 void HierarchicalHash<D, T>::find_neighbors(std::span<const Vec<D, T>> points, T radius, NeighborList& out) {
     cells::check_radius(radius);
     cells::check_points(points, impl_->options.executor);
-    this->count_tests(impl_->points.find(points, radius, impl_->options.particle_levels, impl_->options.executor, out));
+    this->count_tests(impl_->points.find(points, radius, impl_->options.particle_levels, impl_->options.executor,
+                                         impl_->options.max_bytes, out));
 }
 
 template <int D, class T>

@@ -44,13 +44,19 @@ class ObjectSlots {
         return id.slot;
     }
 
+    /// Never 0, which is that of the null id.
+    std::uint32_t next_generation() {
+        if (++last_generation_ == 0) ++last_generation_;
+        return last_generation_;
+    }
+
     /// Other objects; no id given before is valid.
     void replace(std::span<const Box<D, T>> boxes) {
         boxes_.assign(boxes.begin(), boxes.end());
         state_.clear();
         free_.clear();
         generation_.clear();
-        first_generation_ = ++last_generation_;
+        first_generation_ = next_generation();
     }
     /// New boxes for the same ids; those of empty slots are ignored, and need not be legal.
     void overwrite(std::span<const Box<D, T>> boxes, Executor* executor) {
@@ -75,7 +81,7 @@ class ObjectSlots {
         if (!state_.empty()) state_.resize(size(), State::built);
         if (before != all || !generation_.empty() || (before != 0 && !boxes.empty())) {
             generation_.resize(before, first_generation_);
-            generation_.resize(size(), ++last_generation_);
+            generation_.resize(size(), next_generation());
         }
         return static_cast<std::uint32_t>(before);
     }
@@ -119,7 +125,7 @@ class ObjectSlots {
             loose_at_.resize(size());
         }
         generation_.resize(size(), first_generation_);
-        generation_[slot] = ++last_generation_;
+        generation_[slot] = next_generation();
         loosen(slot);
         return {slot, last_generation_};
     }

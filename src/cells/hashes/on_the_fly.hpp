@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/parallel.hpp"
+#include "cells/bounded_rows.hpp"
 #include "cells/hashes/key_table.hpp"
 #include "cells/predicate.hpp"
 #include "cells/quantiser.hpp"
@@ -22,7 +23,8 @@ class OnTheFly {
   public:
     /// Returns the number of distance tests. With several threads all points are inserted first, and then each looks at
     /// those before it: the same pairs in the same order.
-    std::uint64_t find(std::span<const Vec<D, T>> points, T radius, int levels, Executor* executor, NeighborList& out) {
+    std::uint64_t find(std::span<const Vec<D, T>> points, T radius, int levels, Executor* executor,
+                       std::size_t max_bytes, NeighborList& out) {
         quantiser_ = Quantiser<D>(reach(radius));
         levels_ = levels;
         table_.start(0, points.size());
@@ -49,7 +51,7 @@ class OnTheFly {
                     look_around(parts[k], static_cast<std::uint32_t>(i));
             });
         }
-        fill_rows(n, parts, out);
+        fill_rows(n, parts, max_bytes, out);
         std::uint64_t tests = 0;
         for (const Search& part : parts) tests += part.tests;
         return tests;
@@ -130,11 +132,14 @@ class OnTheFly {
         ++slot.count;
     }
 
-    static void fill_rows(std::size_t n, std::span<const Search> parts, NeighborList& out) {
-        std::vector<std::uint64_t> begin(n + 1, 0);
+    static void fill_rows(std::size_t n, std::span<const Search> parts, std::size_t max_bytes, NeighborList& out) {
+        out.clear();
         std::size_t count = 0;
+        for (const Search& part : parts) count += part.pairs.size();
+        if (list_bytes(n, 2 * count) > max_bytes)
+            throw_too_large(2 * count, list_bytes(n, 2 * count), "neighbours", max_bytes);
+        std::vector<std::uint64_t> begin(n + 1, 0);
         for (const Search& part : parts) {
-            count += part.pairs.size();
             for (const Pair& p : part.pairs) {
                 ++begin[p.first + 1];
                 ++begin[p.second + 1];

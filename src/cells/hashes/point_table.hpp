@@ -7,6 +7,7 @@
 #include "cells/match.hpp"
 #include "cells/quantiser.hpp"
 
+#include <quadrat/error.hpp>
 #include <quadrat/geometry.hpp>
 
 #include <bit>
@@ -23,6 +24,7 @@ class PointTable {
     void build(std::span<const Vec<D, T>> points, double edge) {
         quantiser_ = Quantiser<D>(edge);
         const std::size_t n = points.size();
+        if (n >> 31) throw Error(ErrorKind::too_large, "2^31 points or more", {.field = "points"});  // slots: 32 bits
         bits_ = std::max(4, 65 - std::countl_zero(std::uint64_t{n}));
         slots_.assign(std::size_t{1} << bits_, Slot{});
         slot_of_.resize(n);

@@ -1,5 +1,6 @@
 #include <quadrat/cells/uniform_hash.hpp>
 
+#include "cells/bounded_rows.hpp"
 #include "cells/hashes/classed_hash.hpp"
 #include "cells/hashes/point_table.hpp"
 #include "cells/ordered_rows.hpp"
@@ -26,10 +27,15 @@ struct UniformHash<D, T>::Impl {
 
     /// Row q of `out`: the points near queries[q], without point q itself where the queries are the points.
     std::uint64_t rows(std::span<const Vec<D, T>> queries, bool leave_self, NeighborList& out) const {
+        cells::BoundedRows rows(out, options.max_bytes);
+        if (points.size() == 0) {  // and perhaps no radius
+            for (std::size_t q = 0; q < queries.size(); ++q) rows.append({});
+            rows.finish();
+            return 0;
+        }
         const cells::NearTest<T> near(radius);
         const auto mask = cells::h_mask<D>(1.0);
-        out.start();
-        return cells::in_order(
+        const std::uint64_t tests = cells::in_order(
             options.executor, queries.size(), [] { return std::vector<std::uint32_t>(); },
             [&](std::size_t q, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
                 const auto before = static_cast<std::ptrdiff_t>(found.size());
@@ -38,7 +44,9 @@ struct UniformHash<D, T>::Impl {
                     found.erase(std::find(found.begin() + before, found.end(), static_cast<std::uint32_t>(q)));
                 return made;
             },
-            [&](std::size_t, std::span<const std::uint32_t> row) { out.append(row); });
+            [&](std::size_t, std::span<const std::uint32_t> row) { rows.append(row); });
+        rows.finish();
+        return tests;
     }
 };
 

@@ -24,14 +24,19 @@ Lattice<D, T>::Lattice(const Periodic<D, T>& box) : box_(box), active_(box.activ
     int open[3], opens = 0;
     for (int k = 0; k < D; ++k) {
         double length = 0;
+        bool given = false;
         for (int c = 0; c < D; ++c) {
             if (!std::isfinite(box.vectors[k][c]) || !std::isfinite(box.origin[c]))
                 throw Error(ErrorKind::bad_value, "the periodic box is not finite", Where{.field = "periodic"});
             v[k][c] = static_cast<double>(box.vectors[k][c]);
             length += v[k][c] * v[k][c];
+            given |= v[k][c] != 0;
             magnitude_ += 4 * (std::abs(v[k][c]) + std::abs(static_cast<double>(box.origin[c])));
         }
-        repeats_[k] = length > 0;
+        if (given && !(length > 0 && std::isfinite(length)))
+            throw Error(ErrorKind::bad_value, "a vector of the periodic box is too short or too long",
+                        Where{.field = "periodic"});
+        repeats_[k] = given;
         if (!repeats_[k]) open[opens++] = k;
     }
     // Open directions are made perpendicular to the others.

@@ -21,7 +21,7 @@ void take_out_gone(const World& world, Fluid& fluid) {
 
 void sort_particles(const World& world, Fluid& fluid) {
     const std::vector<std::uint32_t> order =
-        z_order<3, float>(std::span<const Vec3f>(fluid.p.x), static_cast<float>(world.scene.spacing));
+        z_order(std::span<const Vec3f>(fluid.p.x), static_cast<float>(world.scene.spacing));
     fluid.p.each([&](auto& array) {
         auto sorted = array;
         base::parallel_for(world.executor, order.size(), 16 * grain, [&](std::size_t begin, std::size_t end) {
