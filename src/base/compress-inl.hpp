@@ -36,9 +36,10 @@ inline constexpr std::array<std::uint64_t, 256> packing[2] = {packing_table(1), 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::base::HWY_NAMESPACE {
 
-/// Packs the lanes whose mask is set to the front, of one vector after the other with the same mask. With AVX2 g++
-/// copies the table of Highway 1.0's own Compress to the stack for every call, which makes it ten times slower; this
-/// one has its table in memory. Lanes of 32 or 64 bits; D is the tag of the mask.
+/// Packs the lanes whose mask is set to the front, of one vector after the other with the same mask. With AVX2, and for
+/// lanes of 64 bits with AVX-512, g++ copies the table of Highway 1.0's own Compress to the stack for every call, which
+/// makes it ten times slower; this one has its table in memory, or takes the instruction. Lanes of 32 or 64 bits; D is
+/// the tag of the mask.
 template <class D>
 class Packer {
     using Mask = hwy::HWY_NAMESPACE::Mask<D>;
@@ -67,6 +68,14 @@ class Packer {
     template <class DV, class V>
     HWY_INLINE V operator()(DV d, V v) const {
         namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_TARGET <= HWY_AVX3
+        // To a register, never to memory, which takes hundreds of cycles on processors of AMD.
+        if constexpr (sizeof(hn::TFromD<D>) == 8 && hn::MaxLanes(D()) == 8) {
+            const hn::RebindToUnsigned<DV> words;
+            return hn::BitCast(
+                d, decltype(hn::BitCast(words, v)){_mm512_maskz_compress_epi64(mask_.raw, hn::BitCast(words, v).raw)});
+        }
+#endif
         return hn::Compress(v, hn::RebindMask(d, mask_));
     }
 
