@@ -1,6 +1,6 @@
 """The documents hold together: every relative link in every .md leads to a file and a heading that exist, every page can be
-reached from docs/README.md, every decision note is in the index with its number, and every page of docs/ that a source names
-is there."""
+reached from docs/README.md, every decision note is in the index with its number, every page of docs/ that a source names is
+there, and every reader of files is known to the fuzzer and the guide."""
 import os
 import pathlib
 import re
@@ -81,6 +81,17 @@ class Docs(unittest.TestCase):
             for line in text.splitlines():
                 if len(line) > 100 and not line.startswith("|") and len(line.lstrip().split(" ")) > 2:
                     self.fail(f"{path.relative_to(SOURCE)}: a line of {len(line)} columns: {line[:60]}...")
+
+    def test_every_reader_is_known_to_the_fuzzer_and_the_guide(self):
+        readers = set(re.findall(r"return (?:vertex_table\()?read_(\w+)\(path\)", (SOURCE / "src/io/by_ending.cpp").read_text()))
+        readers.discard("mesh")
+        self.assertGreaterEqual(len(readers), 5)
+        targets = (SOURCE / "fuzz/CMakeLists.txt").read_text()
+        guide = (DOCS / "guides/cli.md").read_text()
+        for reader in readers:
+            self.assertTrue(any((SOURCE / "fuzz/corpus" / reader).glob("*")), f"fuzz/corpus/{reader} has no file")
+            self.assertRegex(targets, rf"foreach\(reader [^)]*\b{reader}\b", f"fuzz/CMakeLists.txt lacks {reader}")
+            self.assertIn(f".{reader}", guide, f"docs/guides/cli.md lacks .{reader}")
 
     def test_pages_that_sources_name(self):
         for folder in SOURCES:
