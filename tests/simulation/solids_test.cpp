@@ -380,6 +380,28 @@ TEST(Solids, BounceByTheirRestitution) {
     EXPECT_NEAR(s.bodies()[1].velocity[0], 2, 1e-9);
 }
 
+// The more elastic of the two decides, whatever their shapes and their order.
+TEST(Solids, TheMoreElasticOfTwoDecides) {
+    for (const BodyShape shape : {BodyShape::sphere, BodyShape::box})
+        for (const double first : {0.0, 1.0}) {
+            Scene scene;
+            scene.gravity = {};
+            scene.domain.box = {{{-3, -3, -3}}, {{3, 3, 3}}};
+            for (const double x : {-0.5, 0.5})
+                scene.bodies.push_back({.shape = shape,
+                                        .motion = BodyMotion::dynamic,
+                                        .radius = 0.1,
+                                        .size = {{0.2, 0.2, 0.2}},
+                                        .position = {{x, 0, 0}},
+                                        .velocity = {{x < 0 ? 2.0 : 0.0, 0, 0}},
+                                        .response = {.restitution = x < 0 ? first : 1 - first}});
+            Simulation s(scene);
+            s.advance_to(0.8);
+            EXPECT_NEAR(s.bodies()[0].velocity[0], 0, 1e-6) << static_cast<int>(shape) << " " << first;
+            EXPECT_NEAR(s.bodies()[1].velocity[0], 2, 1e-6) << static_cast<int>(shape) << " " << first;
+        }
+}
+
 // An elastic ball on the ground stays there.
 TEST(Solids, RestsThoughElastic) {
     Scene scene;
