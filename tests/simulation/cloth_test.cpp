@@ -71,7 +71,7 @@ TEST(Cloth, BadInput) {
     Cloth cloth(s.triangles, s.vertices);
     EXPECT_THROW(cloth.pin(999), Error);
     EXPECT_THROW(cloth.add_obstacle(s.triangles, s.vertices), Error);  // it starts in contact
-    for (const std::uint32_t none : {0u, 1u, 0xffffffffu}) {  // the last is not the cloth itself
+    for (const std::uint32_t none : {0u, 1u, 0xffffffffu}) {           // the last is not the cloth itself
         EXPECT_THROW(cloth.move_obstacle(none, s.vertices), Error);
         EXPECT_THROW(cloth.restore_obstacle(none, s.vertices), Error);
         EXPECT_THROW((void)cloth.obstacle(none), Error);
