@@ -103,13 +103,16 @@ render::Shape shape_of(const RigidBody& body, const Placement& place, render::Co
     return shape;
 }
 
+// A shape without a line here fails to compile.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
 void add_bodies(render::Stage& stage, const Simulation& simulation, const SceneView& view) {
     const Scene& scene = simulation.scene();
     render::Balls spheres;
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
         const RigidBody& body = scene.bodies[i];
         const render::Color color = color_of(view.body_colors, i, 0xc8452d);
-        switch (body.shape) {  // a new shape is a compile error here
+        switch (body.shape) {
             case BodyShape::plane:
                 break;
             case BodyShape::sphere:
@@ -124,6 +127,7 @@ void add_bodies(render::Stage& stage, const Simulation& simulation, const SceneV
     }
     if (!spheres.balls.empty()) stage.balls.push_back(std::move(spheres));
 }
+#pragma GCC diagnostic pop
 
 void add_cloths(render::Stage& stage, const Simulation& simulation, const SceneView& view) {
     const Scene& scene = simulation.scene();
