@@ -44,7 +44,7 @@ class Points {
     Box3d box_;
 };
 
-constexpr double far = 10;
+constexpr double far_away = 10;
 const Box3d around = {{{-0.6, -0.6, -0.6}}, {{0.6, 0.6, 0.6}}};
 
 TEST(Shapes, DistanceAndEntryAgree) {
@@ -55,10 +55,10 @@ TEST(Shapes, DistanceAndEntryAgree) {
         std::size_t entered = 0;
         for (int i = 0; i < 3000; ++i) {
             const Vector a = point(), b = point();
-            const Shape::Distance da = shape->deep_distance(a, far), db = shape->deep_distance(b, far);
+            const Shape::Distance da = shape->deep_distance(a, far_away), db = shape->deep_distance(b, far_away);
             EXPECT_NEAR(da.normal.norm(), 1, 1e-9) << k;
             EXPECT_LE(std::abs(da.value - db.value), (a - b).norm() + 1e-12) << k;
-            EXPECT_NEAR(shape->deep_distance(a - da.value * da.normal, far).value, 0, 1e-9) << k;
+            EXPECT_NEAR(shape->deep_distance(a - da.value * da.normal, far_away).value, 0, 1e-9) << k;
             const auto hit = shape->entry(a, b);
             if (da.value < 0) {
                 EXPECT_FALSE(hit && shape->convex()) << k;
@@ -67,11 +67,11 @@ TEST(Shapes, DistanceAndEntryAgree) {
             }
             if (!hit) continue;
             ++entered;
-            EXPECT_NEAR(shape->deep_distance(a + hit->time * (b - a), far).value, 0, 1e-9) << k;
+            EXPECT_NEAR(shape->deep_distance(a + hit->time * (b - a), far_away).value, 0, 1e-9) << k;
             EXPECT_NEAR(hit->normal.norm(), 1, 1e-9) << k;
             EXPECT_LE(hit->normal.dot(b - a), 1e-12) << k;
             const Vector before = a + hit->time * (b - a) + 1e-6 * hit->normal;
-            EXPECT_NEAR(shape->deep_distance(before, far).value, 1e-6, 1e-9) << k;
+            EXPECT_NEAR(shape->deep_distance(before, far_away).value, 1e-6, 1e-9) << k;
         }
         EXPECT_GT(entered, 100u) << k;
     }
@@ -81,15 +81,18 @@ TEST(Shapes, PointsLieOnTheSurface) {
     for (std::size_t k = 0; k < simulation::shape_count; ++k) {
         const auto shape = simulation::make_shape(body_of(k), 3);
         for (const Vector& p : shape->corners())
-            EXPECT_NEAR(shape->distance(p, far).value, shape->corners().size() == 1 ? -shape->radius() : 0, 1e-9) << k;
-        for (const Vec3d& v : shape->surface({}).vertices) EXPECT_GE(shape->distance(vector(v), far).value, -1e-9) << k;
+            EXPECT_NEAR(shape->distance(p, far_away).value, shape->corners().size() == 1 ? -shape->radius() : 0, 1e-9)
+                << k;
+        for (const Vec3d& v : shape->surface({}).vertices)
+            EXPECT_GE(shape->distance(vector(v), far_away).value, -1e-9) << k;
         if (shape->unbounded()) continue;
         const std::vector<Vector> on = shape->sample_surface(0.05, 0), below = shape->sample_surface(0.05, 0.02);
         const double area = simulation::surface_area(body_of(k), 3) / (0.05 * 0.05);
         EXPECT_NEAR(static_cast<double>(on.size()), area, 0.4 * area) << k;
-        for (const Vector& p : on) EXPECT_NEAR(shape->distance(p, far).value, 0, 1e-9) << k;
-        for (const Vector& p : below) EXPECT_NEAR(shape->deep_distance(p, far).value, -0.02, 1e-9) << k;
-        for (const Vector& p : shape->sample_inside(0.05, 0.1)) EXPECT_LT(shape->deep_distance(p, far).value, 0) << k;
+        for (const Vector& p : on) EXPECT_NEAR(shape->distance(p, far_away).value, 0, 1e-9) << k;
+        for (const Vector& p : below) EXPECT_NEAR(shape->deep_distance(p, far_away).value, -0.02, 1e-9) << k;
+        for (const Vector& p : shape->sample_inside(0.05, 0.1))
+            EXPECT_LT(shape->deep_distance(p, far_away).value, 0) << k;
         if (!shape->round()) {
             double arm = 0;
             for (const Vector& p : on) arm = std::max(arm, p.norm());
@@ -109,7 +112,7 @@ TEST(Shapes, MassAndBoundsAreThoseOfTheInside) {
         simulation::Matrix3d inertia = simulation::Matrix3d::Zero();
         for (int i = 0; i < n; ++i) {
             const Vector p = point();
-            if (shape->deep_distance(p, far).value >= 0) continue;
+            if (shape->deep_distance(p, far_away).value >= 0) continue;
             for (int j = 0; j < 3; ++j)
                 ASSERT_TRUE(p[j] >= shape->bounds().lo[j] && p[j] <= shape->bounds().hi[j]) << k;
             mass += share;
@@ -144,7 +147,7 @@ TEST(Shapes, AreFlatInTwoDimensionsOrRefused) {
         double mass = 0;
         constexpr int n = 50000;
         for (int i = 0; i < n; ++i) {
-            const Shape::Distance d = shape->distance(point(), far);
+            const Shape::Distance d = shape->distance(point(), far_away);
             EXPECT_EQ(d.normal[2], 0) << k;
             if (d.value < 0) mass += 1.2 * 1.2 * 700 / n;
         }
