@@ -223,7 +223,8 @@ class Neighbors:
         # reduceat() knows no empty segments; without them each of the others ends where the next begins.
         full = self.offsets[1:] > self.offsets[:-1]
         if full.any():
-            out[full] = function.reduceat(given.astype(dtype, copy=False), self.offsets[:-1][full], axis=0)
+            segments: Any = function
+            out[full] = segments.reduceat(given.astype(dtype, copy=False), self.offsets[:-1][full], axis=0)
         return out
 
     def _reduce(self, function: np.ufunc, values: Optional[ArrayLike], weights: Optional[ArrayLike], empty: float) -> Array:
@@ -242,20 +243,20 @@ class Neighbors:
         return self.reduce(function, entries, empty)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _made, (*self._arrays(), self.columns)
+        return _made, (self.columns, *self._arrays())
 
     def __copy__(self) -> "Neighbors":
-        return _made(*self._arrays(), self.columns)
+        return _made(self.columns, *self._arrays())
 
     def __deepcopy__(self, memo: object) -> "Neighbors":
-        return _made(*(None if value is None else value.copy() for value in self._arrays()), self.columns)
+        return _made(self.columns, *(None if value is None else value.copy() for value in self._arrays()))
 
     def __eq__(self, other: object) -> bool:
         """The same rows in the same order, with the same beside them."""
         if not isinstance(other, Neighbors):
             return NotImplemented
         return self.columns == other.columns and all(
-            (a is None) == (b is None) and (a is None or np.array_equal(a, b)) for a, b in zip(self._arrays(), other._arrays()))
+            b is None if a is None else b is not None and np.array_equal(a, b) for a, b in zip(self._arrays(), other._arrays()))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -264,5 +265,5 @@ class Neighbors:
         return f"Neighbors: {len(self)} rows, {self.entries} entries{beside}"
 
 
-def _made(offsets: Any, indices: Any, distances: Any, vectors: Any, shifts: Any, columns: int) -> Neighbors:
-    return Neighbors(offsets, indices, distances, vectors, shifts, columns=columns)
+def _made(columns: int, *arrays: Any) -> Neighbors:
+    return Neighbors(*arrays, columns=columns)

@@ -162,7 +162,8 @@ class CellIndex:
         0 [2 2]
         2 [1]
         """
-        asked = points_of(queries, "queries", self._built() and self._points)
+        self._built()
+        asked = points_of(queries, "queries", self._points)
         if rows < 1:
             raise refuse("rows", f"must be at least 1, not {rows}")
         for first in range(0, len(asked), rows):

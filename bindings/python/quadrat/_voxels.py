@@ -100,7 +100,7 @@ class SparseVoxels:
         """The values at many positions, `default` for what is not stored."""
         values = self.values if channel is None else self._voxels.channel(channel)
         at = self.find(positions)
-        missing = at < 0
+        missing: Any = at < 0
         if len(values) == 0:
             return np.full((len(at), *values.shape[1:]), default, values.dtype)
         out = values[np.where(missing, 0, at)]
@@ -112,9 +112,9 @@ class SparseVoxels:
         if self._about["block"]:
             raise refuse("positions", "samples in blocks are stored several times: pack them again", "unsupported")
         at = self.find(positions)
-        if (at < 0).any():
-            row = int(np.argmax(at < 0))
-            raise refuse("positions", "not stored", "stale_id", row)
+        missing: Any = at < 0
+        if missing.any():
+            raise refuse("positions", "not stored", "stale_id", int(np.argmax(missing)))
         (self.values if channel is None else self._voxels.channel(channel))[at] = values
 
     def _is_single(self, key: Any) -> bool:
@@ -127,10 +127,11 @@ class SparseVoxels:
             if at < 0:
                 raise KeyError(key)
             return self.values[at]
-        at = self.find(key)
-        if (at < 0).any():
-            raise KeyError(tuple(array_of(key, "positions")[int(np.argmax(at < 0))].tolist()))
-        return self.values[at]
+        rows = self.find(key)
+        missing: Any = rows < 0
+        if missing.any():
+            raise KeyError(tuple(array_of(key, "positions")[int(np.argmax(missing))].tolist()))
+        return self.values[rows]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Writes at one stored position, or at the rows of an (N, D) array."""

@@ -34,7 +34,7 @@ def _species_cutoffs(atoms: Any, cutoff: "Mapping[tuple[Any, Any], float]") -> A
     return table
 
 
-def neighbor_list(quantities: str, a: Any, cutoff: "Union[float, Sequence[float], Mapping[tuple[Any, Any], float]]",
+def neighbor_list(quantities: str, a: Any, cutoff: "Union[float, Sequence[float], Array, Mapping[tuple[Any, Any], float]]",
                   self_interaction: bool = False, max_nbins: float = 1e6, *, threads: Optional[int] = None) -> Any:
     """Pairs of atoms that are near: one array per letter of `quantities`, a single letter gives its array alone.
 
@@ -78,15 +78,15 @@ def neighbor_list(quantities: str, a: Any, cutoff: "Union[float, Sequence[float]
         index = CellIndex(largest, box=_box(a), threads=threads, points=positions)
     near = index.find_neighbors(distances=True, vectors=True, shifts=True, include_self=self_interaction)
     i, j = near.to_coo(np.int64)
+    assert near.distances is not None and near.vectors is not None and near.shifts is not None
     d, D, S = near.distances, near.vectors, near.shifts
-    assert d is not None and D is not None and S is not None
     if species is not None:
         limit: Any = species[numbers[i], numbers[j]]
     elif radii is not None:
         limit = radii[i] + radii[j]
     else:
         limit = largest
-    keep = d < limit
+    keep: Any = d < limit
     if not keep.all():
         i, j, d, D, S = i[keep], j[keep], d[keep], D[keep], S[keep]
     return _selected(quantities, i, j, d, D, S)

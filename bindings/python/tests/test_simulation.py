@@ -11,7 +11,7 @@ if not hasattr(quadrat, "Simulation"):
     pytest.skip("built without the simulator", allow_module_level=True)
 
 SCENE = {"domain": {"lo": [0, 0, 0], "hi": [0.8, 0.3, 0.6]}, "spacing": 0.05, "blocks": [{"lo": [0, 0, 0], "hi": [0.3, 0.3, 0.4]}],
-         "bodies": [{"shape": "sphere", "radius": 0.08, "position": [0.6, 0.15, 0.3], "density": 500}], "end_time": 0.06}
+         "bodies": [{"shape": "sphere", "radius": 0.08, "position": [0.6, 0.15, 0.3], "density": 500, "motion": "dynamic"}], "end_time": 0.06}
 
 
 def test_water_falls():
