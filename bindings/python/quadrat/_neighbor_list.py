@@ -1,6 +1,7 @@
 """Rows of neighbours as two flat arrays, and what is commonly done with them."""
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, Iterator, Optional
 
 import numpy as np
@@ -91,10 +92,7 @@ class Neighbors:
         return self.indices[begin:end]
 
     def _span(self, row: int) -> tuple[int, int]:
-        try:
-            k = row.__index__()
-        except AttributeError:
-            raise TypeError("a row is asked for by one whole number") from None
+        k = operator.index(row)
         count = len(self.offsets) - 1
         if not -count <= k < count:
             raise IndexError(f"row {k} of {count}")

@@ -1,6 +1,7 @@
 """What is near what: neighbours within a radius, the k nearest, counts."""
 from __future__ import annotations
 
+import operator
 from typing import Any, Iterator, Optional, Union
 
 import numpy as np
@@ -131,7 +132,7 @@ class CellIndex:
         within max_distance."""
         index = self._built()
         asked = None if queries is None else points_of(queries, "queries", self._points)
-        count = k.__index__()
+        count = operator.index(k)
         if not 1 <= count < 1 << 32:
             raise refuse("k", f"must be at least 1 and below 2^32, not {k}")
         most = 0.0 if max_distance is None else number(max_distance, "max_distance")
