@@ -19,15 +19,6 @@ template <int D, class T>
 using Grid = HashGridHierarchy<D, T>;
 using AnyGrid = std::variant<Grid<2, float>, Grid<3, float>, Grid<2, double>, Grid<3, double>>;
 
-// The dimension and scalar of one alternative.
-template <class G>
-struct KindOfGrid;
-template <int D, class T>
-struct KindOfGrid<Grid<D, T>> {
-    static constexpr int dimension = D;
-    using Scalar = T;
-};
-
 HashGridOptions options_of(unsigned threads, std::size_t max_bytes) {
     HashGridOptions options;
     options.executor = executor_of(threads);
@@ -74,29 +65,29 @@ class BroadPhase {
           grid_(base::dispatch(dimension, single ? base::Scalar::f32 : base::Scalar::f64,
                                [&]<int D, class T>() -> AnyGrid { return Grid<D, T>(options_); })) {}
 
-    // fn(grid, kind) with the boxes of this kind.
+    // fn(grid) with the grid of its kind.
     template <class Fn>
     decltype(auto) visit(Fn&& fn) {
-        return std::visit([&](auto& grid) { return fn(grid, KindOfGrid<std::decay_t<decltype(grid)>>{}); }, grid_);
+        return std::visit([&](auto& grid) -> decltype(auto) { return fn(grid); }, grid_);
     }
 
     std::uint32_t insert(const py::array& boxes) {
-        return visit([&](auto& grid, auto kind) {
-            const auto given = boxes_of<kind.dimension, typename decltype(kind)::Scalar>(boxes);
+        return visit([&]<int D, class T>(Grid<D, T>& grid) {
+            const auto given = boxes_of<D, T>(boxes);
             std::uint32_t first = 0;
             Call().write(lock_, [&] { first = grid.insert(given); });
             return first;
         });
     }
     void update(const py::array& boxes) {
-        visit([&](auto& grid, auto kind) {
-            const auto given = boxes_of<kind.dimension, typename decltype(kind)::Scalar>(boxes);
+        visit([&]<int D, class T>(Grid<D, T>& grid) {
+            const auto given = boxes_of<D, T>(boxes);
             Call().write(lock_, [&] { grid.update(given); });
         });
     }
     // All or nothing: slots are looked at before the first is changed.
     void erase(const py::array& slots) {
-        visit([&](auto& grid, auto) {
+        visit([&](auto& grid) {
             const auto given = elements<std::uint32_t>(slots);
             Call().write(lock_, [&] {
                 std::vector<std::uint32_t> sorted(given.begin(), given.end());
@@ -111,16 +102,15 @@ class BroadPhase {
         });
     }
     void move(const py::array& slots, const py::array& boxes) {
-        visit([&](auto& grid, auto kind) {
-            using T = typename decltype(kind)::Scalar;
+        visit([&]<int D, class T>(Grid<D, T>& grid) {
             const auto given = elements<std::uint32_t>(slots);
-            const auto places = boxes_of<kind.dimension, T>(boxes);
+            const auto places = boxes_of<D, T>(boxes);
             if (given.size() != places.size())
                 throw Error(ErrorKind::bad_shape, "as many boxes as slots are needed", {.field = "boxes"});
             Call().write(lock_, [&] {
                 check_slots(grid, given);
                 // A set of its own refuses what the real one would refuse, with the row.
-                Grid<kind.dimension, T>().insert(places);
+                Grid<D, T>().insert(places);
                 for (std::size_t k = 0; k < given.size(); ++k) grid.move(grid.id(given[k]), places[k]);
             });
         });
@@ -128,7 +118,7 @@ class BroadPhase {
     py::array find_pairs(bool sorted, py::object progress) {
         std::vector<Pair> pairs;
         Call call(std::move(progress));
-        visit([&](auto& grid, auto) {
+        visit([&](auto& grid) {
             const UnderWay now(call);
             call.read(lock_, [&] {
                 grid.find_pairs(pairs);
@@ -140,7 +130,7 @@ class BroadPhase {
     py::array find_pairs_with(BroadPhase& other, bool sorted) {
         std::vector<Pair> pairs;
         Call call;
-        visit([&](auto& grid, auto) {
+        visit([&](auto& grid) {
             using G = std::decay_t<decltype(grid)>;
             auto* const second = std::get_if<G>(&other.grid_);
             if (!second)
@@ -164,8 +154,8 @@ class BroadPhase {
     py::tuple find_boxes(const py::array& boxes) {
         std::vector<std::int64_t> offsets;
         std::vector<std::uint32_t> slots;
-        visit([&](auto& grid, auto kind) {
-            const auto given = boxes_of<kind.dimension, typename decltype(kind)::Scalar>(boxes);
+        visit([&]<int D, class T>(Grid<D, T>& grid) {
+            const auto given = boxes_of<D, T>(boxes);
             Call().read(lock_, [&] {
                 std::vector<std::vector<std::uint32_t>> found(given.size());
                 grid.find_each(given, [&](std::uint32_t query, std::span<const std::uint32_t> hits) {
@@ -182,18 +172,15 @@ class BroadPhase {
         return py::make_tuple(taken<std::int64_t>(std::move(offsets)), taken<std::int32_t>(std::move(slots)));
     }
     py::tuple nearest(const py::array& points) {
-        return visit([&](auto& grid, auto kind) {
-            using T = typename decltype(kind)::Scalar;
-            return hits<T>(
-                points_of<kind.dimension, T>(points).size(),
-                [&, given = points_of<kind.dimension, T>(points)](std::size_t k) { return grid.nearest(given[k]); });
+        return visit([&]<int D, class T>(Grid<D, T>& grid) {
+            return hits<T>(points_of<D, T>(points).size(),
+                           [&, given = points_of<D, T>(points)](std::size_t k) { return grid.nearest(given[k]); });
         });
     }
     py::tuple closest_hits(const py::array& origins, const py::array& directions, const py::array& lengths) {
-        return visit([&](auto& grid, auto kind) {
-            using T = typename decltype(kind)::Scalar;
-            const auto from = points_of<kind.dimension, T>(origins);
-            const auto along = points_of<kind.dimension, T>(directions);
+        return visit([&]<int D, class T>(Grid<D, T>& grid) {
+            const auto from = points_of<D, T>(origins);
+            const auto along = points_of<D, T>(directions);
             const auto until = elements<T>(lengths);
             if (along.size() != from.size() || until.size() != from.size())
                 throw Error(ErrorKind::bad_shape, "as many origins as directions and lengths are needed");
@@ -201,13 +188,13 @@ class BroadPhase {
         });
     }
     std::size_t size() {
-        return visit([&](auto& grid, auto) { return grid.size(); });
+        return visit([&](auto& grid) { return grid.size(); });
     }
     std::size_t slots() {
-        return visit([&](auto& grid, auto) { return grid.slots(); });
+        return visit([&](auto& grid) { return grid.slots(); });
     }
     py::dict stats() {
-        return visit([&](auto& grid, auto) {
+        return visit([&](auto& grid) {
             BroadPhaseStats s;
             Call().read(lock_, [&] { s = grid.stats(); });
             return py::dict("tests"_a = s.tests, "grids"_a = s.grids, "bytes"_a = s.bytes);

@@ -16,14 +16,6 @@ namespace {
 
 using AnyIndex = std::variant<CellIndex<2, float>, CellIndex<3, float>, CellIndex<2, double>, CellIndex<3, double>>;
 
-template <class I>
-struct KindOfIndex;
-template <int D, class Scalar>
-struct KindOfIndex<CellIndex<D, Scalar>> {
-    static constexpr int dimension = D;
-    using T = Scalar;
-};
-
 RadiusRule rule_of(const std::string& wanted) {
     if (const auto rule = radius_rule_named(wanted)) return *rule;
     throw Error(ErrorKind::bad_value, "must be own, max, min or sum, not " + wanted, {.field = "rule"});

@@ -15,14 +15,20 @@
 namespace quadrat::python {
 namespace {
 
-// A column of values before packing, as the Python layer has checked it: rows of bytes.
+// A column of values before packing, as the Python layer has checked it: rows of bytes, which the array keeps alive.
 struct Column {
+    Column(std::string given_name, int given_type, std::uint32_t given_components, py::array given_rows)
+        : name(std::move(given_name)),
+          type(static_cast<ValueType>(given_type)),
+          components(given_components),
+          rows(std::move(given_rows)),
+          bytes(std::as_bytes(elements<std::uint8_t>(rows))) {}
+
     std::string name;
-    int type;
+    ValueType type;
     std::uint32_t components;
     py::array rows;
-
-    [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(elements<std::uint8_t>(rows)); }
+    std::span<const std::byte> bytes;
 };
 
 struct PackOptions {
@@ -60,11 +66,10 @@ VoxelOptions options_of(const PackOptions& given) {
 template <int D>
 VoxelGrid<D> packed(std::span<const Voxel<D>> positions, const std::vector<Column>& columns, VoxelOptions options) {
     options.value_bytes = 0;
-    for (const Column& c : columns) options.value_bytes += size_of(static_cast<ValueType>(c.type)) * c.components;
+    for (const Column& c : columns) options.value_bytes += size_of(c.type) * c.components;
     VoxelGrid<D> grid;
     grid.index = VoxelIndex<D>::build(positions, options);
-    for (const Column& c : columns)
-        grid.add_channel(c.name, static_cast<ValueType>(c.type), c.components, positions, c.bytes());
+    for (const Column& c : columns) grid.add_channel(c.name, c.type, c.components, positions, c.bytes);
     return grid;
 }
 
@@ -124,8 +129,7 @@ class Voxels {
                     return;
                 }
                 std::vector<ColumnView> views;
-                for (const Column& c : columns)
-                    views.push_back({c.name, static_cast<ValueType>(c.type), c.components, c.bytes(), {}});
+                for (const Column& c : columns) views.push_back({c.name, c.type, c.components, c.bytes, {}});
                 grid = pack_blocks<D>(positions, views, {.size = block, .voxels = options});
             });
         };
@@ -202,10 +206,8 @@ class Voxels {
     void add_channel(const Column& column, const py::array& positions) {
         visit([&]<int D>(VoxelGrid<D>& grid) {
             const auto given = rows<Voxel<D>, std::int32_t>(positions);
-            Call().write(lock_, [&] {
-                grid.add_channel(column.name, static_cast<ValueType>(column.type), column.components, given,
-                                 column.bytes());
-            });
+            Call().write(lock_,
+                         [&] { grid.add_channel(column.name, column.type, column.components, given, column.bytes); });
         });
     }
     py::dict about() {
@@ -256,10 +258,7 @@ class Voxels {
 
 void bind_voxels(py::module_& module) {
     py::class_<Column>(module, "Column")
-        .def(py::init([](std::string name, int type, std::uint32_t components, py::array rows) {
-                 return Column{std::move(name), type, components, std::move(rows)};
-             }),
-             "name"_a, "type"_a, "components"_a, "rows"_a);
+        .def(py::init<std::string, int, std::uint32_t, py::array>(), "name"_a, "type"_a, "components"_a, "rows"_a);
     py::class_<PackOptions>(module, "PackOptions")
         .def(py::init([](std::string layout, std::string encoding, std::string construction, std::string coherence,
                          std::uint64_t seed, int offset_bits, unsigned threads) {
