@@ -180,7 +180,7 @@ class CellIndex:
         return 0 if self._index is None else self._index.size()
 
     def stats(self) -> "dict[str, int]":
-        """tests: of distances, by the last search; bytes held; points that are there; images of them; dense: a table of all cells."""
+        """tests: of distances, by the last search; bytes held; points that are there."""
         return self._built().stats()
 
     def __repr__(self) -> str:

@@ -156,8 +156,7 @@ class Index {
         return visit([&]<int D, class T>(CellIndex<D, T>& index) {
             CellIndexStats s;
             Call().read(lock_, [&] { s = index.stats(); });
-            return py::dict("tests"_a = s.tests, "bytes"_a = s.bytes, "points"_a = s.points, "images"_a = s.images,
-                            "dense"_a = s.dense);
+            return py::dict("tests"_a = s.tests, "bytes"_a = s.bytes, "points"_a = s.points);
         });
     }
 
