@@ -35,9 +35,11 @@ py::array pairs_array(std::vector<Pair>&& pairs) {
 thread_local Call* under_way = nullptr;
 
 Watch watch_of_the_thread() {
-    return {.report = [](double fraction) {
+    Watch watch;
+    watch.report = [](double fraction) {
         if (under_way) under_way->look_or_throw(fraction);
-    }};
+    };
+    return watch;
 }
 
 class UnderWay {
@@ -55,6 +57,12 @@ HashGridOptions watched_options_of(unsigned threads, std::size_t max_bytes) {
     HashGridOptions options = options_of(threads, max_bytes);
     options.watch = watch_of_the_thread();
     return options;
+}
+
+// The friend of the grids, which is found by its arguments alone.
+template <class G>
+void pairs_between(const G& a, const G& b, std::vector<Pair>& out) {
+    find_pairs(a, b, out);
 }
 
 // The boxes of a set and their pairs.
@@ -140,10 +148,10 @@ class BroadPhase {
             call.run([&] {
                 const ObjectLock::Reading here(lock_);
                 if (&other == this) {
-                    find(grid, *second, pairs);
+                    pairs_between(grid, *second, pairs);
                 } else {
                     const ObjectLock::Reading there(other.lock_);
-                    find(grid, *second, pairs);
+                    pairs_between(grid, *second, pairs);
                 }
                 if (sorted) std::sort(pairs.begin(), pairs.end());
             });
@@ -202,10 +210,6 @@ class BroadPhase {
     }
 
   private:
-    template <class G>
-    static void find(const G& a, const G& b, std::vector<Pair>& out) {
-        quadrat::find_pairs(a, b, out);
-    }
     template <class G>
     static void check_slots(const G& grid, std::span<const std::uint32_t> slots) {
         for (std::size_t k = 0; k < slots.size(); ++k)

@@ -48,6 +48,12 @@ AnyIndex index_of(const IndexOptions& given) {
 }
 
 class Index {
+    // fn with what is held, as the kind that it is.
+    template <class Fn>
+    decltype(auto) visit(Fn&& fn) {
+        return std::visit([&](auto& index) -> decltype(auto) { return fn(index); }, index_);
+    }
+
   public:
     Index(int dimension, bool single, const IndexOptions& options)
         : index_(base::dispatch(dimension, single ? base::Scalar::f32 : base::Scalar::f64,
@@ -161,10 +167,6 @@ class Index {
     }
 
   private:
-    template <class Fn>
-    decltype(auto) visit(Fn&& fn) {
-        return std::visit([&](auto& index) -> decltype(auto) { return fn(index); }, index_);
-    }
     template <int D, class T>
     static std::optional<std::span<const Vec<D, T>>> asked_points(const py::object& queries) {
         if (queries.is_none()) return std::nullopt;

@@ -112,6 +112,12 @@ py::array channel_array(const Channel& channel, py::ssize_t samples, std::uint32
 }
 
 class Voxels {
+    // fn with what is held, as the kind that it is.
+    template <class Fn>
+    decltype(auto) visit(Fn&& fn) {
+        return std::visit([&](auto& grid) -> decltype(auto) { return fn(grid); }, grid_);
+    }
+
   public:
     explicit Voxels(AnyVoxelGrid grid) : grid_(std::move(grid)) {}
 
@@ -231,10 +237,6 @@ class Voxels {
     }
 
   private:
-    template <class Fn>
-    decltype(auto) visit(Fn&& fn) {
-        return std::visit([&](auto& grid) -> decltype(auto) { return fn(grid); }, grid_);
-    }
     template <int D>
     static void find_in(const VoxelGrid<D>& grid, std::span<const Voxel<D>> asked, std::span<std::int64_t> numbers) {
         if (grid.block != 0 || grid.mipmap.levels != 0) {
