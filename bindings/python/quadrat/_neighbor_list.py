@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional
 import numpy as np
 
 from . import _quadrat
-from ._arrays import Array, ArrayLike, array_of
+from ._arrays import F32, F64, Array, ArrayLike, array_of
 from ._errors import refuse
 
 if TYPE_CHECKING:
@@ -123,7 +123,10 @@ class Neighbors:
     @property
     def homes(self) -> Array:
         """(entries,) int32: the row of each entry; with indices they are the pairs (i, j)."""
-        return np.repeat(np.arange(len(self), dtype=self.indices.dtype), self.counts)
+        return self._homes(len(self) > 1 << 31)
+
+    def _homes(self, wide: bool) -> Array:
+        return _quadrat.homes(np.ascontiguousarray(self.offsets), len(self.indices), wide)
 
     @property
     def nbytes(self) -> int:
@@ -142,7 +145,8 @@ class Neighbors:
         """
         if dtype is None:
             return self.homes, self.indices
-        return np.repeat(np.arange(len(self), dtype=dtype), self.counts), self.indices.astype(dtype)
+        wide = np.dtype(dtype).itemsize > 4
+        return self._homes(wide).astype(dtype, copy=False), self.indices.astype(dtype)
 
     def to_scipy(self, values: Optional[ArrayLike] = None) -> "csr_matrix":
         """A scipy.sparse.csr_matrix of rows and columns on the same memory.
@@ -232,13 +236,24 @@ class Neighbors:
         given = array_of(values, "values")
         if given.shape[:1] != (self.columns,):
             raise refuse("values", f"expected shape ({self.columns}, ...), got {given.shape}", "bad_shape")
+        by = None if weights is None else array_of(weights, "weights")
+        if by is not None and by.shape != (self.entries,):
+            raise refuse("weights", f"expected shape ({self.entries},), got {by.shape}", "bad_shape")
+        dtype = given.dtype if by is None else np.result_type(given, by)
+        if function is np.add and dtype in (F32, F64) and self.indices.dtype.itemsize == 4 and self.indices.flags.c_contiguous:
+            return self._sums(given, by, dtype)
         entries = given[self.indices]
-        if weights is not None:
-            by = array_of(weights, "weights")
-            if by.shape != (self.entries,):
-                raise refuse("weights", f"expected shape ({self.entries},), got {by.shape}", "bad_shape")
+        if by is not None:
             entries = entries * by.reshape(by.shape + (1,) * (entries.ndim - 1))
         return self.reduce(function, entries, empty)
+
+    def _sums(self, values: Array, weights: Optional[Array], dtype: Any) -> Array:
+        """Sums of floats, in double and without an array as long as the list."""
+        shape = values.shape[1:]
+        table = np.ascontiguousarray(values.reshape(len(values), int(np.prod(shape, dtype=np.int64))), dtype)
+        by = None if weights is None else np.ascontiguousarray(weights, dtype)
+        found = _quadrat.row_sums(np.ascontiguousarray(self.offsets), self.indices.view(np.uint32), table, by)
+        return found.reshape(len(self), *shape)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _made, (self.columns, *self._arrays())

@@ -11,6 +11,7 @@ PYBIND11_MODULE(_quadrat, module) {
     quadrat::python::bind_broad_phase(module);
     quadrat::python::bind_neighbor_list(module);
     quadrat::python::bind_neighbors(module);
+    quadrat::python::bind_rows(module);
     quadrat::python::bind_voxels(module);
     quadrat::python::bind_contacts(module);
 #if QUADRAT_HAS_SIMULATION

@@ -73,6 +73,19 @@ def test_wrong_lengths_are_named(near):
         assert caught.value.kind == "bad_shape"
 
 
+def test_arrays_that_were_spoilt_are_refused(near):
+    values = np.ones(300)
+    whole = near.sum(values)
+    for spoil in (lambda: near.indices.__setitem__(3, 300), lambda: near.indices.__setitem__(3, -1), lambda: near.offsets.__setitem__(5, 10**9),
+                  lambda: near.offsets.__setitem__(0, -5), lambda: near.offsets.__setitem__(-1, 10**9)):
+        kept = near.indices.copy(), near.offsets.copy()
+        spoil()
+        with pytest.raises((ValueError, IndexError)):
+            near.sum(values), near.to_coo()
+        near.indices[:], near.offsets[:] = kept
+    assert np.array_equal(near.sum(values), whole)
+
+
 def test_coo_and_dense(near):
     i, j = near.to_coo()
     assert i.dtype == j.dtype == np.int32 and j is near.indices
