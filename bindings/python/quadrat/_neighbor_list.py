@@ -34,7 +34,7 @@ class Neighbors:
     array([0, 1, 2, 2])
     """
 
-    __slots__ = ("offsets", "indices", "distances", "vectors", "shifts", "columns", "_list")
+    __slots__ = ("offsets", "indices", "distances", "vectors", "shifts", "columns", "_list", "_threads")
 
     offsets: Array
     """(rows + 1,) int64: where each row begins and ends."""
@@ -57,14 +57,15 @@ class Neighbors:
         self.shifts = None if shifts is None else np.asarray(shifts)
         self.columns = int(columns)
         self._list: Optional[_quadrat.NeighborList] = None
+        self._threads = 0
 
     @classmethod
-    def _of(cls, found: _quadrat.NeighborList, columns: int, into: "Optional[Neighbors]" = None) -> "Neighbors":
+    def _of(cls, found: _quadrat.NeighborList, columns: int, threads: int, into: "Optional[Neighbors]" = None) -> "Neighbors":
         self = cls.__new__(cls) if into is None else into
         self.offsets, self.indices, self.distances, self.vectors, self.shifts = found.arrays()
         if columns > 1 << 31:
             self.indices = self.indices.view(np.uint32)
-        self.columns, self._list = columns, found
+        self.columns, self._list, self._threads = columns, found, threads
         return self
 
     @staticmethod
@@ -126,7 +127,7 @@ class Neighbors:
         return self._homes(len(self) > 1 << 31)
 
     def _homes(self, wide: bool) -> Array:
-        return _quadrat.homes(np.ascontiguousarray(self.offsets), len(self.indices), wide)
+        return _quadrat.homes(np.ascontiguousarray(self.offsets), len(self.indices), wide, self._threads)
 
     @property
     def nbytes(self) -> int:
@@ -252,7 +253,7 @@ class Neighbors:
         shape = values.shape[1:]
         table = np.ascontiguousarray(values.reshape(len(values), int(np.prod(shape, dtype=np.int64))), dtype)
         by = None if weights is None else np.ascontiguousarray(weights, dtype)
-        found = _quadrat.row_sums(np.ascontiguousarray(self.offsets), self.indices.view(np.uint32), table, by)
+        found = _quadrat.row_sums(np.ascontiguousarray(self.offsets), self.indices.view(np.uint32), table, by, self._threads)
         return found.reshape(len(self), *shape)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -123,7 +123,7 @@ class CellIndex:
         else:
             with Following(progress, "find_neighbors") as callback:
                 index.find_neighbors(found, asked, half, include_self, kind, vectors, shifts, colors, masks, callback)
-        return Neighbors._of(found, index.size(), out)
+        return Neighbors._of(found, index.size(), self._options[5], out)
 
     def find_nearest(self, k: int, queries: Optional[ArrayLike] = None, *, max_distance: Optional[float] = None,
                      out: Optional[Neighbors] = None, progress: Progress = None) -> Neighbors:
@@ -141,7 +141,7 @@ class CellIndex:
         found = Neighbors._emptied(out)
         with Following(progress, "find_nearest") as callback:
             index.find_nearest(found, count, asked, 0.0 if most == np.inf else most, callback)
-        return Neighbors._of(found, index.size(), out)
+        return Neighbors._of(found, index.size(), self._options[5], out)
 
     def count_neighbors(self) -> Array:
         """(N,) uint32: how many neighbours each point has, without the list."""

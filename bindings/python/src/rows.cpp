@@ -27,22 +27,23 @@ void check_offsets(std::span<const std::int64_t> offsets, std::size_t entries) {
 }
 
 template <class Index>
-py::array homes_as(const py::array& given, std::size_t entries) {
+py::array homes_as(const py::array& given, std::size_t entries, unsigned threads) {
     const auto offsets = elements<std::int64_t>(given);
     py::array_t<Index> result(static_cast<py::ssize_t>(entries));
     Index* const out = result.mutable_data();
     Call().run([&] {
         check_offsets(offsets, entries);
-        base::parallel_for(executor_of(0), offsets.size() - 1, rows_per_task, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t row = begin; row < end; ++row)
-                std::fill(out + offsets[row], out + offsets[row + 1], static_cast<Index>(row));
-        });
+        base::parallel_for(executor_of(threads), offsets.size() - 1, rows_per_task,
+                           [&](std::size_t begin, std::size_t end) {
+                               for (std::size_t row = begin; row < end; ++row)
+                                   std::fill(out + offsets[row], out + offsets[row + 1], static_cast<Index>(row));
+                           });
     });
     return result;
 }
 
-py::array homes(const py::array& offsets, std::size_t entries, bool wide) {
-    return wide ? homes_as<std::int64_t>(offsets, entries) : homes_as<std::int32_t>(offsets, entries);
+py::array homes(const py::array& offsets, std::size_t entries, bool wide, unsigned threads) {
+    return wide ? homes_as<std::int64_t>(offsets, entries, threads) : homes_as<std::int32_t>(offsets, entries, threads);
 }
 
 // sum over e of weight[e] * values[index[e]] for the columns of one row, in double.
@@ -74,7 +75,7 @@ struct Sums {
 
 template <class T>
 py::array sums_as(const py::array& offsets, const py::array& indices, const py::array& values,
-                  const py::object& weights) {
+                  const py::object& weights, unsigned threads) {
     if (values.ndim() != 2) throw py::type_error("an array of another shape");
     Sums<T> sums{elements<std::int64_t>(offsets), elements<std::uint32_t>(indices),          elements<T>(values),
                  elements_or_none<T>(weights),    static_cast<std::size_t>(values.shape(1)), nullptr};
@@ -84,23 +85,23 @@ py::array sums_as(const py::array& offsets, const py::array& indices, const py::
     sums.out = result.mutable_data();
     Call().run([&] {
         check_offsets(sums.offsets, sums.indices.size());
-        base::parallel_for(executor_of(0), sums.offsets.size() - 1, rows_per_task,
+        base::parallel_for(executor_of(threads), sums.offsets.size() - 1, rows_per_task,
                            [&](std::size_t begin, std::size_t end) { sums.rows(begin, end); });
     });
     return result;
 }
 
 py::array row_sums(const py::array& offsets, const py::array& indices, const py::array& values,
-                   const py::object& weights) {
-    return values.itemsize() == 4 ? sums_as<float>(offsets, indices, values, weights)
-                                  : sums_as<double>(offsets, indices, values, weights);
+                   const py::object& weights, unsigned threads) {
+    return values.itemsize() == 4 ? sums_as<float>(offsets, indices, values, weights, threads)
+                                  : sums_as<double>(offsets, indices, values, weights, threads);
 }
 
 }  // namespace
 
 void bind_rows(py::module_& module) {
-    module.def("homes", homes, "offsets"_a, "entries"_a, "wide"_a);
-    module.def("row_sums", row_sums, "offsets"_a, "indices"_a, "values"_a, "weights"_a);
+    module.def("homes", homes, "offsets"_a, "entries"_a, "wide"_a, "threads"_a);
+    module.def("row_sums", row_sums, "offsets"_a, "indices"_a, "values"_a, "weights"_a, "threads"_a);
 }
 
 }  // namespace quadrat::python
