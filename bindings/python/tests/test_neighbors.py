@@ -62,8 +62,8 @@ def pairs_of_options():
 @pytest.mark.parametrize("chosen", list(pairs_of_options()), ids=lambda c: ",".join(f"{k}={v}" for k, v in c.items() if v) or "none")
 def test_options_in_pairs(kind, rng, chosen):
     dimension, dtype = kind
-    x = cloud(rng, 120, kind)
-    q = cloud(rng, 50, kind) if chosen["queries"] else None
+    x = cloud(rng, 60, kind)
+    q = cloud(rng, 25, kind) if chosen["queries"] else None
     radius = dtype(0.4)
     vectors = np.diag([2.0, 2.25, 2.5][:dimension])
     groups = rng.integers(0, 2, len(x)).astype(np.uint8)
@@ -90,7 +90,7 @@ def test_options_in_pairs(kind, rng, chosen):
     found = call()
     a = x if q is None else q
     reach = rule_radii(radii, chosen["radii"]) if chosen["radii"] and q is None else np.full((len(a), len(x)), radius)
-    sure, perhaps = periodic(a, x, reach.astype(float), vectors if chosen["box"] else np.zeros((dimension, dimension)), reach=2)
+    sure, perhaps = periodic(a, x, reach.astype(float), vectors if chosen["box"] else np.zeros((dimension, dimension)), reach=1)
     if chosen["groups"]:
         seen = (lambda i: 1) if q is not None else (lambda i: 1 - groups[i])
         sure, perhaps = ({row for row in rows if groups[row[1]] == seen(row[0])} for rows in (sure, perhaps))
