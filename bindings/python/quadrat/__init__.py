@@ -4,7 +4,7 @@
 >>> points = numpy.random.default_rng(1).random((1000, 3))
 >>> near = quadrat.find_neighbors(points, 0.1, distances=True)
 >>> near
-Neighbors: 1000 rows, 3342 entries, distances
+Neighbors: 1000 rows, 3768 entries, distances
 """
 from ._broad_phase import BroadPhase, find_pairs
 from ._contacts import Contacts, Mesh, find_candidates, find_contacts, impact_times

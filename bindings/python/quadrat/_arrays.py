@@ -44,7 +44,7 @@ def floats(values: ArrayLike, name: str, dtype: "Optional[np.dtype[Any]]" = None
     elif given.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got {given}")
     if dtype is None:
-        dtype = F32 if given == np.float32 else F64
+        dtype = F32 if given.kind == "f" and given.itemsize == 4 else F64
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
@@ -118,6 +118,8 @@ def number(value: Any, name: str) -> float:
     """One number; an array of one is refused like any other."""
     if isinstance(value, np.ndarray) and value.ndim:
         raise refuse(name, f"expected one number, got shape {value.shape}", "bad_shape")
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name}: expected a number, got {value!r}")
     return float(value)
 
 

@@ -220,8 +220,8 @@ class Neighbors:
         if given.shape[:1] != (self.entries,):
             raise refuse("entries", f"expected shape ({self.entries}, ...), got {given.shape}", "bad_shape")
         dtype = given.dtype
-        if dtype.kind in "biu" and (function is np.add or not np.isfinite(empty)):
-            dtype = np.dtype(np.int64) if np.isfinite(empty) else np.dtype(np.float64)
+        if dtype.kind in "biu" and not (dtype == np.uint64 and empty >= 0 and float(empty).is_integer()):
+            dtype = np.dtype(np.int64 if float(empty).is_integer() else np.float64)
         out = np.full((len(self), *given.shape[1:]), empty, dtype)
         # reduceat() knows no empty segments; without them each of the others ends where the next begins.
         full = self.offsets[1:] > self.offsets[:-1]

@@ -51,7 +51,7 @@ class CellIndex:
     array([0, 2], dtype=int32)
     """
 
-    __slots__ = ("_index", "_points", "_radius", "_options")
+    __slots__ = ("_index", "_points", "_radius", "_reach", "_options")
 
     def __init__(self, radius: Optional[float] = None, *, points: Optional[ArrayLike] = None, radii: Optional[ArrayLike] = None,
                  rule: str = "own", skin: float = 0.0, box: Optional[ArrayLike] = None, origin: Optional[ArrayLike] = None,
@@ -59,6 +59,7 @@ class CellIndex:
         self._index: Optional[_quadrat.CellIndex] = None
         self._points: Any = None  # an array without rows, of the width and type of the points
         self._radius = 0.0 if radius is None else number(radius, "radius")
+        self._reach = 0.0  # the radius of the index in C++, which always has one
         if radius is not None and not 0 < self._radius < np.inf:
             raise refuse("radius", f"must be positive and finite, not {radius}")
         self._options = (str(rule), number(skin, "skin"), box, origin, byte_limit(max_bytes), thread_count(threads))
@@ -72,13 +73,15 @@ class CellIndex:
         radii: one per point, positive; the radius of the index is then for queries only.
         """
         given = points_of(points)
-        index = self._index
-        if index is None or given.dtype != self._points.dtype or given.shape[1] != self._points.shape[1]:
-            rule, skin, box, origin, max_bytes, threads = self._options
-            width = given.shape[1]
-            index = _quadrat.CellIndex(width, given.dtype == F32, self._radius, rule, skin, box_of(box, width),
-                                       origin_of(origin, width), max_bytes, threads)
+        rule, skin, box, origin, max_bytes, threads = self._options
+        index, width, reach = self._index, given.shape[1], self._radius
+        vectors = box_of(box, width)
+        if reach == 0 and radii is None:
+            reach = _some_radius(vectors, len(given))
+        if index is None or reach != self._reach or given.dtype != self._points.dtype or width != self._points.shape[1]:
+            index = _quadrat.CellIndex(width, given.dtype == F32, reach, rule, skin, vectors, origin_of(origin, width), max_bytes, threads)
         index.build(given, None if radii is None else vector_of(radii, "radii", len(given), given.dtype))
+        self._reach = reach
         self._index, self._points = index, given[:0]
 
     def update(self, points: ArrayLike) -> bool:
@@ -112,7 +115,7 @@ class CellIndex:
         groups: of each point, 0 to 63; with searches: bit h of searches[g] is set if rows of group g hold points of group h.
         out: a result of before, which is filled again and given back. Its memory is used again if nobody holds its arrays.
         """
-        index = self._built()
+        index = self._searched()
         asked = None if queries is None else points_of(queries, "queries", self._points)
         colors = None if groups is None else indices_of(groups, "groups", np.uint8)
         masks = None if searches is None else indices_of(searches, "searches", np.uint64)
@@ -145,11 +148,11 @@ class CellIndex:
 
     def count_neighbors(self) -> Array:
         """(N,) uint32: how many neighbours each point has, without the list."""
-        return self._built().count_neighbors()
+        return self._searched().count_neighbors()
 
     def count_pairs(self) -> int:
         """How many pairs there are; directed ones if there are radii whose rule is not symmetric."""
-        return self._built().count_pairs()
+        return self._searched().count_pairs()
 
     def chunks(self, queries: ArrayLike, rows: int = 100_000, **options: Any) -> Iterator["tuple[int, Neighbors]"]:
         """find_neighbors(queries) for so many rows at a time: (first row, Neighbors), for lists that do not fit into memory.
@@ -192,6 +195,21 @@ class CellIndex:
         if self._index is None:
             raise refuse("points", "build() was not called yet", "stale_id")
         return self._index
+
+    def _searched(self) -> _quadrat.CellIndex:
+        """The index, for what needs a radius."""
+        index = self._built()
+        if self._radius != self._reach:
+            raise refuse("radius", "was not given, nor radii of the points")
+        return index
+
+
+def _some_radius(vectors: Optional[Array], count: int) -> float:
+    """What an index for the nearest alone is built with: of a periodic box about the distance of its points."""
+    if vectors is None or not vectors.any():
+        return 1.0
+    lengths = np.sqrt((vectors**2).sum(axis=1))
+    return float(lengths[lengths > 0].min()) / max(1.0, count ** (1 / len(vectors)))
 
 
 def find_neighbors(points: ArrayLike, radius: Optional[float] = None, *, queries: Optional[ArrayLike] = None,

@@ -237,6 +237,10 @@ def pack(coordinates: ArrayLike, values: "Union[None, ArrayLike, Mapping[str, Ar
     "position-hash", "bucket-tag". construction: "fast" or "compact". coherence: "none", "defined", "domain". seed: any. See the
     reference of voxels.
     block: if not 0, samples in blocks of so many cells, for interpolation.
+
+    >>> import quadrat
+    >>> quadrat.pack([[0, 0, 0], [5, -3, 40]], {"color": [[255, 0, 0], [0, 0, 255]], "weight": [0.5, 1.5]})
+    SparseVoxels: 2 in 6 x 4 x 41, color, weight
     """
     at = _positions(coordinates, "coordinates")
     named: Mapping[str, ArrayLike] = {} if values is None else values if isinstance(values, Mapping) else {"values": values}

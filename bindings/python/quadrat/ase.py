@@ -106,7 +106,8 @@ def _selected(quantities: str, *arrays: Array) -> Any:
 class NeighborList:
     """For calculators: the neighbours of each atom, built again only when an atom has moved by more than the skin.
 
-    The arguments and calls of ase.neighborlist.NeighborList.
+    The arguments and calls of ase.neighborlist.NeighborList. With bothways an atom is its own neighbour once, as in
+    NewPrimitiveNeighborList; ASE's default lists it twice.
 
     cutoffs: a radius per atom; two atoms are neighbours if they are nearer than the sum of theirs and twice the skin.
     skin: how far an atom may move before the list is built again.

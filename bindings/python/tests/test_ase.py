@@ -5,7 +5,7 @@ import pytest
 ase = pytest.importorskip("ase")
 
 from ase.build import bulk, molecule  # noqa: E402
-from ase.neighborlist import NeighborList, neighbor_list  # noqa: E402
+from ase.neighborlist import NeighborList, NewPrimitiveNeighborList, neighbor_list  # noqa: E402
 
 import quadrat.ase  # noqa: E402
 
@@ -77,7 +77,7 @@ def test_the_class_for_calculators(name, own):
     atoms = atoms_of(name)
     radii = np.random.default_rng(4).uniform(0.5, 1.5, len(atoms))
     ours = quadrat.ase.NeighborList(radii, skin=0.2, self_interaction=own, bothways=True)
-    theirs = NeighborList(radii, skin=0.2, self_interaction=own, bothways=True)
+    theirs = NeighborList(radii, skin=0.2, self_interaction=own, bothways=True, primitive=NewPrimitiveNeighborList)
     half = quadrat.ase.NeighborList(radii, skin=0.2, self_interaction=False, bothways=False, sorted=True)
     assert ours.update(atoms) is True and theirs.update(atoms) and half.update(atoms)
     for _ in range(2):

@@ -29,7 +29,7 @@ def test_a_point_on_a_face():
 def cloud_of_triangles(rng, count):
     start = rng.random((3 * count, 3))
     start = (start.reshape(count, 3, 3) * 0.3 + rng.random((count, 1, 3))).reshape(-1, 3)
-    return start, start + rng.uniform(-0.3, 0.3, start.shape), np.arange(3 * count).reshape(-1, 3)
+    return start, start + rng.uniform(-0.9, 0.9, start.shape), np.arange(3 * count).reshape(-1, 3)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -201,6 +201,22 @@ def test_the_nearest_in_a_box(rng):
         assert np.allclose(found.row(i).distances, sorted(table[i])[:8])
 
 
+def test_an_index_without_a_radius(kind, rng):
+    x = cloud(rng, 100, kind)
+    index = quadrat.CellIndex(points=x)
+    for call in (index.find_neighbors, index.count_neighbors, index.count_pairs, lambda: index.find_neighbors(x)):
+        with pytest.raises(quadrat.QuadratError) as caught:
+            call()
+        assert caught.value.field == "radius"
+    nearest = index.find_nearest(3)
+    index.build(x, np.full(100, 0.3))
+    assert entries(index.find_neighbors()) == matrix_entries(off_diagonal(near(x, x, 0.3))) and index.find_nearest(3) == nearest
+    with pytest.raises(quadrat.QuadratError):
+        index.find_neighbors(x)
+    index.build(x)
+    assert index.find_nearest(3) == nearest
+
+
 def test_an_index_that_changes(kind, rng):
     x = cloud(rng, 300, kind)
     index = quadrat.CellIndex(0.3)
@@ -247,8 +263,10 @@ def test_filling_a_result_again_leaves_arrays_that_are_held(rng):
     again = index.find_neighbors(out=kept)
     assert again is kept and len(kept) == 3000 and kept.distances is None
     assert np.array_equal(held, values)
-    address = kept.indices.__array_interface__["data"][0]
-    assert index.find_neighbors(out=kept).indices.__array_interface__["data"][0] == address, "the memory was not used again"
+    places = {index.find_neighbors(out=kept).indices.__array_interface__["data"][0] for _ in range(8)}
+    assert len(places) < 8, "the memory was not used again"
+    alive = [index.find_neighbors(out=kept).indices for _ in range(8)]
+    assert len({array.__array_interface__["data"][0] for array in alive}) == 8 and all(np.array_equal(array, alive[0]) for array in alive)
 
 
 def test_chunks_are_the_rows(rng):
