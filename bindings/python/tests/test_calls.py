@@ -38,10 +38,10 @@ def interrupted_after(seconds, call):
 
 @pytest.mark.parametrize("threads", [1, 2, None])
 def test_ctrl_c_ends_a_search(rng, threads):
-    x = rng.random((60_000, 3))
-    index = quadrat.CellIndex(0.2, points=x, threads=threads)
+    x = rng.random((300_000, 3))
+    index = quadrat.CellIndex(0.04, points=x, threads=threads)
     small = quadrat.CellIndex(0.01, points=x[:1000]).find_neighbors()
-    late = min(interrupted_after(0.15, lambda: index.find_neighbors(distances=True)) for _ in range(3))
+    late = min(interrupted_after(0.1, lambda: index.find_neighbors(distances=True)) for _ in range(3))
     assert late < 0.1, f"{late:.3f} s"
     assert quadrat.CellIndex(0.01, points=x[:1000]).find_neighbors() == small
 
