@@ -36,24 +36,30 @@ def interrupted_after(seconds, call):
         signal.signal(signal.SIGINT, before)
 
 
+def soon_interrupted(call):
+    """That a tenth of a second is kept once in some tries: the machine may have other work."""
+    late = []
+    while len(late) < 6 and (not late or min(late) >= 0.1):
+        late.append(interrupted_after(0.1, call))
+    assert min(late) < 0.1, f"{late} s"
+
+
 @pytest.mark.parametrize("threads", [1, 2, None])
 def test_ctrl_c_ends_a_search(rng, threads):
     x = rng.random((300_000, 3))
     index = quadrat.CellIndex(0.04, points=x, threads=threads)
     small = quadrat.CellIndex(0.01, points=x[:1000]).find_neighbors()
-    late = min(interrupted_after(0.1, lambda: index.find_neighbors(distances=True)) for _ in range(3))
-    assert late < 0.1, f"{late:.3f} s"
+    soon_interrupted(lambda: index.find_neighbors(distances=True))
     assert quadrat.CellIndex(0.01, points=x[:1000]).find_neighbors() == small
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_broad_phase(rng, threads):
-    boxes = random_boxes(rng, 20_000, 3, np.float64, size=1.5)
+    boxes = random_boxes(rng, 100_000, 3, np.float64, size=0.4)
     kept = quadrat.BroadPhase(boxes, threads=threads)
     for call in (kept.find_pairs, lambda: quadrat.find_pairs(boxes, threads=threads)):
-        late = min(interrupted_after(0.15, call) for _ in range(3))
-        assert late < 0.1, f"{late:.3f} s"
-    kept.update(boxes * [1e-3, 1e-3, 1e-3, 1e-3 , 1e-3, 1e-3] + np.tile(np.arange(20_000.0)[:, None], 6))
+        soon_interrupted(call)
+    kept.update(boxes * 1e-3 + np.arange(100_000.0)[:, None])
     assert len(kept.find_pairs()) == 0
 
 
