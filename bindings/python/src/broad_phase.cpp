@@ -6,8 +6,11 @@
 #include <quadrat/broad_phase.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,35 +33,6 @@ py::array pairs_array(std::vector<Pair>&& pairs) {
     return taken<std::uint32_t>(std::move(pairs));
 }
 
-// The call that this thread has under way. The watch of a HashGridHierarchy is given when it is made, so that it asks
-// here whom to tell; what it hears on other threads is of no use to Python.
-thread_local Call* under_way = nullptr;
-
-Watch watch_of_the_thread() {
-    Watch watch;
-    watch.report = [](double fraction) {
-        if (under_way) under_way->look_or_throw(fraction);
-    };
-    return watch;
-}
-
-class UnderWay {
-  public:
-    explicit UnderWay(Call& call) : before_(std::exchange(under_way, &call)) {}
-    ~UnderWay() { under_way = before_; }
-    UnderWay(const UnderWay&) = delete;
-    UnderWay& operator=(const UnderWay&) = delete;
-
-  private:
-    Call* before_;
-};
-
-HashGridOptions watched_options_of(unsigned threads, std::size_t max_bytes) {
-    HashGridOptions options = options_of(threads, max_bytes);
-    options.watch = watch_of_the_thread();
-    return options;
-}
-
 // The friend of the grids, which is found by its arguments alone.
 template <class G>
 void pairs_between(const G& a, const G& b, std::vector<Pair>& out) {
@@ -69,7 +43,7 @@ void pairs_between(const G& a, const G& b, std::vector<Pair>& out) {
 class BroadPhase {
   public:
     BroadPhase(int dimension, bool single, unsigned threads, std::size_t max_bytes)
-        : options_(watched_options_of(threads, max_bytes)),
+        : options_(watched(options_of(threads, max_bytes))),
           grid_(base::dispatch(dimension, single ? base::Scalar::f32 : base::Scalar::f64,
                                [&]<int D, class T>() -> AnyGrid { return Grid<D, T>(options_); })) {}
 
@@ -125,10 +99,10 @@ class BroadPhase {
     }
     py::array find_pairs(bool sorted, py::object progress) {
         std::vector<Pair> pairs;
-        Call call(std::move(progress));
         visit([&](auto& grid) {
-            const UnderWay now(call);
+            Call call(std::move(progress), work_on(grid.size()));
             call.read(lock_, [&] {
+                const UnderWay now(*this, call);
                 grid.find_pairs(pairs);
                 if (sorted) std::sort(pairs.begin(), pairs.end());
             });
@@ -144,15 +118,11 @@ class BroadPhase {
             if (!second)
                 throw Error(ErrorKind::bad_shape, "the two sets have different dimensions or types",
                             {.field = "other"});
-            const UnderWay now(call);
-            call.run([&] {
-                const ObjectLock::Reading here(lock_);
-                if (&other == this) {
-                    pairs_between(grid, *second, pairs);
-                } else {
-                    const ObjectLock::Reading there(other.lock_);
-                    pairs_between(grid, *second, pairs);
-                }
+            call.read(lock_, [&] {
+                const UnderWay now(*this, call);
+                std::shared_lock there(other.lock_.mutex, std::defer_lock);
+                if (&other != this) there.lock();
+                pairs_between(grid, *second, pairs);
                 if (sorted) std::sort(pairs.begin(), pairs.end());
             });
         });
@@ -210,6 +180,28 @@ class BroadPhase {
     }
 
   private:
+    // The call that finds pairs, one at a time: the watch of a HashGridHierarchy is given when it is made, so that it
+    // asks here whom to tell.
+    class UnderWay {
+      public:
+        UnderWay(BroadPhase& set, Call& call) : set_(set), only_one_(set.finding_) { set_.under_way_ = &call; }
+        ~UnderWay() { set_.under_way_ = nullptr; }
+        UnderWay(const UnderWay&) = delete;
+        UnderWay& operator=(const UnderWay&) = delete;
+
+      private:
+        BroadPhase& set_;
+        std::lock_guard<std::mutex> only_one_;
+    };
+    HashGridOptions watched(HashGridOptions options) {
+        options.watch.report = [this](double fraction) {
+            if (Call* const call = under_way_) call->look_or_throw(fraction);
+        };
+        return options;
+    }
+    [[nodiscard]] Call::Work work_on(std::size_t boxes) const {
+        return worth_a_thread(options_.executor, boxes) ? Call::Work::aside : Call::Work::here;
+    }
     template <class G>
     static void check_slots(const G& grid, std::span<const std::uint32_t> slots) {
         for (std::size_t k = 0; k < slots.size(); ++k)
@@ -240,6 +232,8 @@ class BroadPhase {
         return py::make_tuple(taken<std::int64_t>(std::move(slots)), taken<T>(std::move(distances)));
     }
 
+    std::mutex finding_;
+    std::atomic<Call*> under_way_ = nullptr;
     HashGridOptions options_;
     AnyGrid grid_;
     ObjectLock lock_;
@@ -250,7 +244,8 @@ py::array find_pairs(const py::array& boxes, int dimension, unsigned threads, st
     return base::dispatch(dimension, scalar_of(boxes), [&]<int D, class T>() {
         const auto given = boxes_of<D, T>(boxes);
         HashGridOptions options = options_of(threads, max_bytes);
-        Call call(std::move(progress));
+        Call call(std::move(progress),
+                  worth_a_thread(options.executor, given.size()) ? Call::Work::aside : Call::Work::here);
         options.watch = call.watch();
         std::vector<Pair> pairs;
         call.run([&] {

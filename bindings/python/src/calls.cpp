@@ -88,47 +88,33 @@ Executor* executor_of(unsigned threads) {
     return pool.get();
 }
 
-void ObjectLock::enter() const {
-    if (std::find(held_here.begin(), held_here.end(), this) != held_here.end())
+ObjectLock::Use::Use(const ObjectLock& lock) {
+    if (std::find(held_here.begin(), held_here.end(), &lock) != held_here.end())
         throw std::runtime_error("an object cannot be used by the progress callback of its own call");
-    held_here.push_back(this);
+    held_here.push_back(&lock);
 }
-void ObjectLock::leave() const noexcept {
+ObjectLock::Use::~Use() {
     held_here.pop_back();
 }
 
-ObjectLock::Reading::Reading(ObjectLock& lock) : lock_(lock) {
-    lock_.enter();
-    lock_.mutex_.lock_shared();
-}
-ObjectLock::Reading::~Reading() {
-    lock_.mutex_.unlock_shared();
-    lock_.leave();
-}
-ObjectLock::Writing::Writing(ObjectLock& lock) : lock_(lock) {
-    lock_.enter();
-    lock_.mutex_.lock();
-}
-ObjectLock::Writing::~Writing() {
-    lock_.mutex_.unlock();
-    lock_.leave();
-}
-
-Call::Call(py::object progress) : progress_(std::move(progress)) {}
+Call::Call(py::object progress, Work work) : progress_(std::move(progress)), work_(work) {}
 
 Watch Call::watch() {
     return {.stop = stop_, .report = [this](double fraction) { look(fraction); }};
 }
 
 void Call::look(double fraction) {
-    if (std::this_thread::get_id() != caller_ || failure_) return;
-    if (Clock::now() < next_) return;
+    if (work_ == Work::aside) {
+        fraction_.store(fraction, std::memory_order_relaxed);
+        return;
+    }
+    if (std::this_thread::get_id() != caller_ || failure_ || Clock::now() < next_) return;
     look_now(fraction);
 }
 
 void Call::look_or_throw(double fraction) {
     look(fraction);
-    if (std::this_thread::get_id() == caller_ && failure_) throw Error(ErrorKind::stopped, "stopped on request");
+    if (stop().stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
 }
 
 void Call::look_now(double fraction) {
@@ -145,7 +131,7 @@ void Call::look_now(double fraction) {
     next_ = Clock::now() + interval;
 }
 
-void Call::aside(const std::function<void(const StopToken&)>& fn) {
+void Call::run_aside(const std::function<void()>& fn) {
     const py::gil_scoped_release release;
     std::mutex mutex;
     std::condition_variable ended;
@@ -153,7 +139,7 @@ void Call::aside(const std::function<void(const StopToken&)>& fn) {
     std::exception_ptr thrown;
     std::thread worker([&] {
         try {
-            fn(stop_);
+            fn();
         } catch (...) {
             thrown = std::current_exception();
         }
@@ -161,13 +147,12 @@ void Call::aside(const std::function<void(const StopToken&)>& fn) {
         done = true;
         ended.notify_one();
     });
-    for (;;) {
-        {
-            std::unique_lock lock(mutex);
-            if (ended.wait_for(lock, interval, [&] { return done; })) break;
-        }
-        if (!failure_) look_now(0);
-    }
+    const auto is_done = [&] {
+        std::unique_lock lock(mutex);
+        return ended.wait_for(lock, interval, [&] { return done; });
+    };
+    while (!is_done())
+        if (!failure_) look_now(fraction_.load(std::memory_order_relaxed));
     worker.join();
     if (thrown) std::rethrow_exception(thrown);
 }

@@ -56,7 +56,8 @@ class Index {
 
   public:
     Index(int dimension, bool single, const IndexOptions& options)
-        : index_(base::dispatch(dimension, single ? base::Scalar::f32 : base::Scalar::f64,
+        : executor_(executor_of(options.threads)),
+          index_(base::dispatch(dimension, single ? base::Scalar::f32 : base::Scalar::f64,
                                 [&]<int D, class T>() { return index_of<D, T>(options); })) {}
 
     void build(const py::array& points, const py::object& radii) {
@@ -107,9 +108,9 @@ class Index {
             options.shifts = shifts;
             options.groups = elements_or_none<std::uint8_t>(groups);
             options.searches = elements_or_none<std::uint64_t>(searches);
-            Call call(std::move(progress));
-            options.watch = call.watch();
             const auto asked = asked_points<D, T>(queries);
+            Call call(std::move(progress), work_on(asked ? asked->size() : index.size()));
+            options.watch = call.watch();
             NeighborList& list = out.fresh(D, sizeof(T) == 4);
             call.read(lock_, [&] {
                 if (asked)
@@ -173,6 +174,11 @@ class Index {
         return points_of<D, T>(queries.cast<py::array>());
     }
 
+    [[nodiscard]] Call::Work work_on(std::size_t rows) const {
+        return worth_a_thread(executor_, rows) ? Call::Work::aside : Call::Work::here;
+    }
+
+    const Executor* executor_;
     AnyIndex index_;
     ObjectLock lock_;
 };

@@ -41,10 +41,8 @@ class Run {
         Call().write(lock_, [&] { run_->step(); });
     }
     void advance_to(double time) {
-        Call().run_aside([&](const StopToken& stop) {
-            const ObjectLock::Writing held(lock_);
-            run_->advance_to(time, stop);
-        });
+        Call call(py::none(), Call::Work::aside);
+        call.write(lock_, [&] { run_->advance_to(time, call.stop()); });
     }
     py::bytes save() {
         std::vector<std::byte> bytes;

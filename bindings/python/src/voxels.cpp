@@ -123,7 +123,8 @@ class Voxels {
 
     static std::unique_ptr<Voxels> pack(const py::array& coordinates, int dimension, const std::vector<Column>& columns,
                                         std::uint32_t block, const PackOptions& given, py::object progress) {
-        Call call(std::move(progress));
+        // The fast construction stops when it is asked to, and reports nothing.
+        Call call(std::move(progress), coordinates.shape(0) < 20'000 ? Call::Work::here : Call::Work::aside);
         VoxelOptions options = options_of(given);
         options.watch = call.watch();
         AnyVoxelGrid grid;
