@@ -57,7 +57,10 @@ class BroadPhase {
         return visit([&]<int D, class T>(Grid<D, T>& grid) {
             const auto given = boxes_of<D, T>(boxes);
             std::uint32_t first = 0;
-            Call().write(lock_, [&] { first = grid.insert(given); });
+            Call().write(lock_, [&] {
+                first = grid.insert(given);
+                count(grid);
+            });
             return first;
         });
     }
@@ -80,6 +83,7 @@ class BroadPhase {
                     throw Error(ErrorKind::duplicate, "slot " + std::to_string(*twice) + " is named twice",
                                 {.field = "slots"});
                 for (const std::uint32_t slot : given) grid.erase(grid.id(slot));
+                count(grid);
             });
         });
     }
@@ -100,7 +104,7 @@ class BroadPhase {
     py::array find_pairs(bool sorted, py::object progress) {
         std::vector<Pair> pairs;
         visit([&](auto& grid) {
-            Call call(std::move(progress), work_on(grid.size()));
+            Call call(std::move(progress), work_on());
             call.read(lock_, [&] {
                 const UnderWay now(*this, call);
                 grid.find_pairs(pairs);
@@ -165,12 +169,8 @@ class BroadPhase {
             return hits<T>(from.size(), [&](std::size_t k) { return grid.closest_hit({from[k], along[k], until[k]}); });
         });
     }
-    std::size_t size() {
-        return visit([&](auto& grid) { return grid.size(); });
-    }
-    std::size_t slots() {
-        return visit([&](auto& grid) { return grid.slots(); });
-    }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t slots() const { return slots_; }
     py::dict stats() {
         return visit([&](auto& grid) {
             BroadPhaseStats s;
@@ -199,8 +199,13 @@ class BroadPhase {
         };
         return options;
     }
-    [[nodiscard]] Call::Work work_on(std::size_t boxes) const {
-        return worth_a_thread(options_.executor, boxes) ? Call::Work::aside : Call::Work::here;
+    [[nodiscard]] Call::Work work_on() const {
+        return worth_a_thread(options_.executor, size_) ? Call::Work::aside : Call::Work::here;
+    }
+    template <class G>
+    void count(const G& grid) {
+        size_ = grid.size();
+        slots_ = grid.slots();
     }
     template <class G>
     static void check_slots(const G& grid, std::span<const std::uint32_t> slots) {
@@ -232,6 +237,7 @@ class BroadPhase {
         return py::make_tuple(taken<std::int64_t>(std::move(slots)), taken<T>(std::move(distances)));
     }
 
+    std::atomic<std::size_t> size_ = 0, slots_ = 0;  // of the grid, for those who do not wait for a change
     std::mutex finding_;
     std::atomic<Call*> under_way_ = nullptr;
     HashGridOptions options_;

@@ -6,6 +6,7 @@
 
 #include <quadrat/neighbors.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,11 +65,13 @@ class Index {
         visit([&]<int D, class T>(CellIndex<D, T>& index) {
             const auto given = points_of<D, T>(points);
             const auto reach = elements_or_none<T>(radii);
+            const bool plain = radii.is_none();
             Call().write(lock_, [&] {
-                if (radii.is_none())
+                if (plain)
                     index.build(given);
                 else
                     index.build(given, reach);
+                size_ = index.size();
             });
         });
     }
@@ -85,7 +88,11 @@ class Index {
             const auto given = points_of<D, T>(points);
             const auto reach = elements_or_none<T>(radii);
             std::uint32_t first = 0;
-            Call().write(lock_, [&] { first = radii.is_none() ? index.insert(given) : index.insert(given, reach); });
+            const bool plain = radii.is_none();
+            Call().write(lock_, [&] {
+                first = plain ? index.insert(given) : index.insert(given, reach);
+                size_ = index.size();
+            });
             return first;
         });
     }
@@ -109,7 +116,7 @@ class Index {
             options.groups = elements_or_none<std::uint8_t>(groups);
             options.searches = elements_or_none<std::uint64_t>(searches);
             const auto asked = asked_points<D, T>(queries);
-            Call call(std::move(progress), work_on(asked ? asked->size() : index.size()));
+            Call call(std::move(progress), work_on(asked ? asked->size() : size_.load()));
             options.watch = call.watch();
             NeighborList& list = out.fresh(D, sizeof(T) == 4);
             call.read(lock_, [&] {
@@ -156,9 +163,7 @@ class Index {
             return taken<std::uint32_t>(std::move(order));
         });
     }
-    std::size_t size() {
-        return visit([&]<int D, class T>(CellIndex<D, T>& index) { return index.size(); });
-    }
+    [[nodiscard]] std::size_t size() const { return size_; }
     py::dict stats() {
         return visit([&]<int D, class T>(CellIndex<D, T>& index) {
             CellIndexStats s;
@@ -179,6 +184,7 @@ class Index {
     }
 
     const Executor* executor_;
+    std::atomic<std::size_t> size_ = 0;  // of the index, for those who do not wait for a change
     AnyIndex index_;
     ObjectLock lock_;
 };
