@@ -40,7 +40,7 @@ def particles_as_png(positions: Array, color: Array, width: int, height: int, fl
     extent = max(np.ptp(across) / width, np.ptp(up) / height, 1e-12) * 1.15
     column = (across - (across.min() + across.max()) / 2) / extent + width / 2
     row = height / 2 - (up - (up.min() + up.max()) / 2) / extent
-    radius = int(np.clip(0.5 * np.sqrt(width * height / (len(positions) ** (1 if flat else 2 / 3) * 8)), 1, 12))
+    radius = int(np.clip(0.5 * np.sqrt(width * height / (len(positions) ** (1 if flat else 2 / 3) * 4)), 1, 12))
     low, high = float(color.min()), float(color.max())
     share = (color - low) / (high - low) if high > low else np.zeros(len(color))
     paint = np.array([24, 86, 166]) + share[:, None] * np.array([196, 144, 80])
