@@ -7,7 +7,7 @@ SHELL := /bin/bash
 BUILD := build/release
 CTEST := ctest --output-on-failure --timeout 600 -j2 -LE '^mpi$$'
 # What the sanitizers run. The longest tests of the simulator and the command line are left to the other presets.
-SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io|simulation|cli
+SANITIZED := base|cells|broad_phase|neighbors|voxels|ccd|io|simulation|scene_io|cli
 LONG_asan := -E 'Buoyancy|LightBallsInCoarse|ALightSheetStays|GivesNoMoreThanIts|Bodies.Float|APlateSqueezes|AWholeSceneStays|HeavyAboveLight'
 FORMATTED = git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format-14
 
@@ -54,7 +54,7 @@ test-clang: packages build/clang/build.ninja
 	@cd build/clang && $(CTEST)
 
 test-asan test-tsan: test-%: packages build/%/build.ninja
-	@cmake --build build/$* --target quadrat_sanitized_tests $(if $(findstring asan,$*),quadrat_test_simulation quadrat_cli)
+	@cmake --build build/$* --target quadrat_sanitized_tests $(if $(findstring asan,$*),quadrat_test_simulation quadrat_test_scene_io quadrat_cli)
 	@cd build/$* && $(CTEST) -L '^($(SANITIZED))$$' $(LONG_$*)
 
 # On 1, 2, 3 and 7 ranks. MPI has a list of packages of its own: the rest of the project needs none of them.

@@ -66,11 +66,15 @@ target_compile_definitions(quadrat_flags INTERFACE "HWY_DISABLED_TARGETS=(${QUAD
 # Assertions live in every build but Release (base/assert.hpp).
 target_compile_definitions(quadrat_flags INTERFACE $<$<NOT:$<CONFIG:Release>>:QUADRAT_ASSERTIONS=1>)
 
-# Compiles the files of a target in parts of so many: headers that are slow to compile are read once per part. Files with options
-# of their own stay alone.
+# Compiles the files of a target in parts of so many: headers that are slow to compile (Eigen, JSON) are read once per part. Files
+# with options of their own stay alone, and so do *_simd.cpp and *_simd_test.cpp: they are compiled once per SIMD target, by
+# including themselves.
 function(quadrat_joined target files)
   if(QUADRAT_JOIN_FILES)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+    get_target_property(alone ${target} SOURCES)
+    list(FILTER alone INCLUDE REGEX "_simd(_test)?\\.cpp$")
+    set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 

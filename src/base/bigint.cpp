@@ -1,5 +1,7 @@
 #include "base/bigint.hpp"
 
+#include "base/assert.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -116,6 +118,7 @@ BigInt BigInt::from_double(double value, int exponent) {
     if (m == 0) return r;
     int shift = std::max(e, 1) - 1075 - exponent;
     if (shift < 0) {
+        QUADRAT_ASSERT(-shift < 64 && m << (64 + shift) == 0);
         m >>= -shift;  // exact: the caller's exponent is not above that of the lowest bit
         shift = 0;
     }
@@ -133,6 +136,7 @@ BigInt BigInt::from_double(double value, int exponent) {
 }
 
 BigInt BigInt::from_words(const std::uint64_t* words, std::uint32_t limbs) noexcept {
+    QUADRAT_ASSERT(limbs >= 1 && limbs <= inside);
     BigInt r;
     r.negative_ = words[limbs - 1] >> 63 != 0;
     std::uint64_t carry = r.negative_ ? 1 : 0;  // -x is the complement plus 1

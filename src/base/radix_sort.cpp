@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace quadrat::base {
 namespace {
@@ -290,33 +291,6 @@ void RadixSorter::sort(std::span<std::uint64_t> keys, std::span<std::uint32_t> v
             values[i] = wide[i].value;
         }
     });
-}
-
-namespace {
-
-/// Floats are sorted as the integers of the same order, in place.
-template <class Unsigned, class Float, class Sort>
-void as_integers(std::span<Float> keys, Sort&& sort) {
-    static_assert(sizeof(Unsigned) == sizeof(Float));
-    std::vector<Unsigned> mapped(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) mapped[i] = to_ordered(keys[i]);
-    sort(std::span(mapped));
-    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = from_ordered(mapped[i]);
-}
-
-}  // namespace
-
-void RadixSorter::sort(std::span<float> keys) {
-    as_integers<std::uint32_t>(keys, [&](std::span<std::uint32_t> mapped) { sort(mapped); });
-}
-void RadixSorter::sort(std::span<double> keys) {
-    as_integers<std::uint64_t>(keys, [&](std::span<std::uint64_t> mapped) { sort(mapped); });
-}
-void RadixSorter::sort(std::span<float> keys, std::span<std::uint32_t> values) {
-    as_integers<std::uint32_t>(keys, [&](std::span<std::uint32_t> mapped) { sort(mapped, values); });
-}
-void RadixSorter::sort(std::span<double> keys, std::span<std::uint32_t> values) {
-    as_integers<std::uint64_t>(keys, [&](std::span<std::uint64_t> mapped) { sort(mapped, values); });
 }
 
 }  // namespace quadrat::base

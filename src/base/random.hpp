@@ -5,17 +5,19 @@
 
 namespace quadrat::base {
 
+/// The finaliser of SplitMix64: every bit of x decides about every bit of the answer.
+[[nodiscard]] constexpr std::uint64_t scramble(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
 /// Steele, Lea & Flood 2014. Any seed is a good seed.
 class SplitMix {
   public:
     explicit constexpr SplitMix(std::uint64_t seed) : state_(seed) {}
 
-    constexpr std::uint64_t next() {
-        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-        return z ^ (z >> 31);
-    }
+    constexpr std::uint64_t next() { return scramble(state_ += 0x9E3779B97F4A7C15u); }
     /// In [0, 1), a multiple of 2^-53.
     constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
     constexpr double uniform(double lo, double hi) { return lo + (hi - lo) * uniform(); }

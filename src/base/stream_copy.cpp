@@ -7,6 +7,8 @@
 
 #include "base/stream_copy.hpp"
 
+#include "base/assert.hpp"
+
 #include <cstdint>
 #include <cstring>
 
@@ -34,6 +36,7 @@ namespace quadrat::base {
 HWY_EXPORT(StreamedCopy);
 
 void stream_copy(void* to, const void* from, std::size_t bytes) {
+    QUADRAT_ASSERT(bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(to) % 64 == 0);
     HWY_DYNAMIC_DISPATCH(StreamedCopy)(to, from, bytes);
 }
 void stream_fence() {

@@ -1,8 +1,8 @@
 // What a HashGridHierarchy holds: a table of slots, and three stores of boxes. Everything that has a box is in exactly
 // one of them:
 //   sorted     the grids of the last bulk update (sorted/grid_set.hpp);
-//   loose      what was edited one by one since, and what fits no grid: the paper's hash grids
-//   (loose/dynamic_grids.hpp); unbounded  infinite boxes and half-spaces (loose/unbounded_list.hpp).
+//   loose      what was edited one by one since, and what fits no grid (loose/dynamic_grids.hpp);
+//   unbounded  infinite boxes and half-spaces (loose/unbounded_list.hpp).
 // Queries look at all three through for_each_near(), which takes one argument for each, so that none is forgotten.
 #pragma once
 

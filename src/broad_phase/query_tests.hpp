@@ -1,6 +1,6 @@
 // The predicates of queries other than box against box, computed in double so that they mean the same for float and
-// double. Each includes the box test of its own bounding box: that is what makes the grid search exact in spite of
-// rounding.
+// double, and for each shape the box that is searched: it holds whatever the predicate accepts, which is what makes the
+// grid search exact in spite of rounding.
 #pragma once
 
 #include "cells/predicate.hpp"

@@ -5,6 +5,7 @@
 #include "cells/bounded_pairs.hpp"
 #include "cells/bounded_rows.hpp"
 #include "cells/match.hpp"
+#include "cells/ordered_rows.hpp"
 #include "cells/validate.hpp"
 
 #include <algorithm>
@@ -12,48 +13,17 @@
 namespace quadrat {
 namespace {
 
-/// Rows per task: enough to pay for the task, few enough to share out the triangle.
-constexpr std::size_t rows_per_task = 64;
-/// Tasks whose results are held before they are appended, in order.
-constexpr std::size_t tasks_per_wave = 32;
-
 /// Calls row(i, scratch) -> span for every i in [0, rows) and hands the rows to append(i, span) in ascending order.
 template <class Row, class Append>
 void in_order(Executor* executor, std::size_t rows, std::size_t longest, Row&& row, Append&& append) {
-    struct Part {
-        std::vector<std::uint32_t> scratch, found;
-        std::vector<std::size_t> ends;
-    };
-    if (base::thread_count(executor) == 1) {
-        std::vector<std::uint32_t> scratch(longest);
-        for (std::size_t i = 0; i < rows; ++i) append(i, row(i, std::span(scratch)));
-        return;
-    }
-    std::vector<Part> parts(tasks_per_wave);
-    for (std::size_t wave = 0; wave < rows; wave += tasks_per_wave * rows_per_task) {
-        const std::size_t count = std::min(tasks_per_wave, base::chunk_count(rows - wave, rows_per_task));
-        base::run_tasks(executor, count, [&](std::size_t k) {
-            Part& part = parts[k];
-            part.scratch.resize(longest);
-            part.found.clear();
-            part.ends.clear();
-            const std::size_t begin = wave + k * rows_per_task;
-            for (std::size_t i = begin; i < std::min(rows, begin + rows_per_task); ++i) {
-                const auto found = row(i, std::span(part.scratch));
-                part.found.insert(part.found.end(), found.begin(), found.end());
-                part.ends.push_back(part.found.size());
-            }
-        });
-        for (std::size_t k = 0; k < count; ++k) {
-            std::size_t begin = 0;
-            for (std::size_t r = 0; r < parts[k].ends.size(); ++r) {
-                const std::size_t end = parts[k].ends[r];
-                append(wave + k * rows_per_task + r,
-                       std::span<const std::uint32_t>(parts[k].found).subspan(begin, end - begin));
-                begin = end;
-            }
-        }
-    }
+    cells::in_order(
+        executor, rows, [&] { return std::vector<std::uint32_t>(longest); },
+        [&](std::size_t i, std::vector<std::uint32_t>& found, std::vector<std::uint32_t>& scratch) {
+            const std::span<const std::uint32_t> hits = row(i, std::span(scratch));
+            found.insert(found.end(), hits.begin(), hits.end());
+            return std::uint64_t{hits.size()};
+        },
+        append);
 }
 
 template <int D, class T>

@@ -7,6 +7,8 @@
 // axis.
 #pragma once
 
+#include "base/assert.hpp"
+
 #include <quadrat/geometry.hpp>
 
 #include <algorithm>
@@ -27,6 +29,7 @@ class AxisQuantiser {
     AxisQuantiser() = default;
     /// edge is positive. With an infinite edge everything is in cell 0.
     explicit AxisQuantiser(double edge) : edge_(edge), inverse_(1 / edge) {
+        QUADRAT_ASSERT(edge > 0);
         // 1 / edge overflows for denormal edges; such axes always take the exact way.
         if (!(inverse_ <= std::numeric_limits<double>::max())) inverse_ = std::numeric_limits<double>::quiet_NaN();
     }

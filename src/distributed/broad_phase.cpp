@@ -8,32 +8,11 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "broad_phase/spheres.hpp"
 #include "distributed/local_ids.hpp"
 #include "distributed/stopwatch.hpp"
 
 namespace quadrat {
-namespace {
-
-/// At least as wide as the box by which HashGridHierarchy knows the sphere, so that ranks that report a pair of spheres
-/// hold both.
-template <int D, class T>
-Box<D, T> box_of(const Sphere<D, T>& sphere, std::size_t index) {
-    if (!(sphere.radius >= 0 && std::isfinite(sphere.radius)))
-        throw Error(ErrorKind::bad_value, "must be finite and not negative", {.index = index, .field = "radius"});
-    Box<D, T> box;
-    for (int k = 0; k < D; ++k) {
-        const T c = sphere.center[k];
-        if (!std::isfinite(c)) throw Error(ErrorKind::bad_value, "must be finite", {.index = index, .field = "center"});
-        const T margin =
-            8 * std::numeric_limits<T>::epsilon() * (std::abs(c) + sphere.radius) + std::numeric_limits<T>::min();
-        box.lo[k] = c - sphere.radius - margin;
-        box.hi[k] = c + sphere.radius + margin;
-    }
-    return box;
-}
-
-}  // namespace
-
 template <int D, class T>
 struct DistributedBroadPhase<D, T>::Impl {
     using BoxT = Box<D, T>;
@@ -164,7 +143,7 @@ struct DistributedBroadPhase<D, T>::Impl {
         std::vector<SphereT> spheres;
         together(comm(), [&] {
             boxes.reserve(given.size());
-            for (std::size_t i = 0; i < given.size(); ++i) boxes.push_back(box_of(given[i], i));
+            for (std::size_t i = 0; i < given.size(); ++i) boxes.push_back(broad_phase::checked_box_of(given[i], i));
             spheres.assign(given.begin(), given.end());
         });
         return replace(std::move(boxes), std::move(spheres), std::move(new_ids), true);

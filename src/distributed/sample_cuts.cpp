@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "distributed/cuts.hpp"
+#include "distributed/local_ids.hpp"
 
 namespace quadrat::distributed {
 namespace {
@@ -30,21 +31,6 @@ Centers<D> sample_of(const Communicator& comm, const Centers<D>& centers) {
         sample[i] = centers[begin + random.below(end - begin)];
     }
     return sample;
-}
-
-template <int D>
-Centers<D> gathered(const Communicator& comm, const Centers<D>& mine) {
-    const int n = static_cast<int>(mine.size() * D);
-    std::vector<int> counts(static_cast<std::size_t>(comm.size())), starts(counts.size());
-    MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.handle());
-    int all = 0;
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-        starts[r] = all;
-        all += counts[r];
-    }
-    Centers<D> result(static_cast<std::size_t>(all) / D);
-    MPI_Allgatherv(mine.data(), n, MPI_DOUBLE, result.data(), counts.data(), starts.data(), MPI_DOUBLE, comm.handle());
-    return result;
 }
 
 template <int D>
@@ -125,7 +111,8 @@ class Bisection {
 
 template <int D>
 CutTree<D> CutMaker<D>::by_sample(const Communicator& comm, const Centers<D>& centers) {
-    return Bisection<D>(gathered<D>(comm, sample_of<D>(comm, centers))).into(comm.size());
+    const Centers<D> mine = sample_of<D>(comm, centers);
+    return Bisection<D>(gather_all<Vec<D, double>>(comm, mine)).into(comm.size());
 }
 
 template CutTree<2> CutMaker<2>::by_sample(const Communicator&, const Centers<2>&);

@@ -2,6 +2,8 @@
 // few lines of any language, so that two programs can compare millions of pairs by 16 hex digits.
 #pragma once
 
+#include "base/random.hpp"
+
 #include <quadrat/geometry.hpp>
 
 #include <cstdint>
@@ -10,12 +12,8 @@
 
 namespace quadrat::io {
 
-/// SplitMix64's finaliser.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) {
-    std::uint64_t z = x + 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
+    return base::SplitMix(x).next();
 }
 
 [[nodiscard]] constexpr std::uint64_t mix_pair(std::uint32_t a, std::uint32_t b) {

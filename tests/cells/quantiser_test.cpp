@@ -126,19 +126,6 @@ TEST(Hash, Golden) {
     EXPECT_EQ(xor_hash<2>({5, 1}), 0x1725854Eu);
     EXPECT_EQ(xor_hash<3>({std::int64_t{1} << 40, -(std::int64_t{1} << 40), 7}), 0xBE4B3C0022D5FE01u);
     EXPECT_EQ(spread_hash(xor_hash<3>({1, 2, 3}), 20), 0xA2828u);
-    EXPECT_EQ(modulo_hash<3>({5, -1, 18}, {4, 3, 4}), 5u | 7u << 4 | 2u << 7);
-}
-
-TEST(Hash, MortonGoldenAndInverse) {
-    EXPECT_EQ(morton_encode<2>({0x12345678, 0x9ABCDEF0}), 0x838C8FB0B3BCBF40u);
-    EXPECT_EQ(morton_encode<3>({0x1ABCDE, 0x054321, 0x1FFFFF}), 0x5BAEBADB76B75B6Eu);
-    base::SplitMix random(1);
-    for (int i = 0; i < 1000; ++i) {
-        const Vec<3, std::uint64_t> c = {random.below(1 << 21), random.below(1 << 21), random.below(1 << 21)};
-        EXPECT_EQ(morton_decode<3>(morton_encode<3>(c)), c);
-        const Vec<2, std::uint64_t> d = {random.below(1ull << 32), random.below(1ull << 32)};
-        EXPECT_EQ(morton_decode<2>(morton_encode<2>(d)), d);
-    }
 }
 
 TEST(Hash, MasksKnownSizes) {

@@ -21,7 +21,7 @@ class Usage(CommandLine):
         self.save("b.npy", np.zeros((2, 6)))
         for words in ((), ("dance",), ("pairs",), ("pairs", "b.npy", "--method", "magic"), ("pairs", "b.npy", "--what"),
                       ("pairs", "b.npy", "--threads", "many"), ("pairs", "b.npy", "b.npy", "b.npy"), ("neighbors", "b.npy"),
-                      ("neighbors", "b.npy", "--radius", "wide"), ("neighbors", "b.npy", "--radius", "1", "--radius-rule", "mean"),
+                      ("neighbors", "b.npy", "--radius", "wide"), ("neighbors", "b.npy", "--radius", "1", "--radius-rule", "wide"),
                       ("bench",), ("bench", "broad-phase", "--scenario", "B9"), ("bench", "neighbors", "--scenario", "B1")):
             self.fails(2, *words, says="quadrat: ")
         self.fails(2, "dance", says=["unknown verb 'dance'", "pairs"])

@@ -1,6 +1,7 @@
 """The documents hold together: every relative link in every .md leads to a file and a heading that exist, every page can be
 reached from docs/README.md, every decision note is in the index with its number, every page of docs/ that a source names is
-there, and every reader of files is known to the fuzzer and the guide."""
+there, every reader of files is known to the fuzzer, every ending, query shape
+and radius rule to the guides."""
 import os
 import pathlib
 import re
@@ -83,15 +84,68 @@ class Docs(unittest.TestCase):
                     self.fail(f"{path.relative_to(SOURCE)}: a line of {len(line)} columns: {line[:60]}...")
 
     def test_every_reader_is_known_to_the_fuzzer_and_the_guide(self):
-        readers = set(re.findall(r"return (?:vertex_table\()?read_(\w+)\(path\)", (SOURCE / "src/io/by_ending.cpp").read_text()))
-        readers.discard("mesh")
+        readers = set()
+        for path in (*(SOURCE / "src/io/table").glob("*.hpp"), *(SOURCE / "src/io/mesh").glob("*.hpp")):
+            readers |= set(re.findall(r" read_(\w+)\(const std::string& path", path.read_text()))
         self.assertGreaterEqual(len(readers), 5)
         targets = (SOURCE / "fuzz/CMakeLists.txt").read_text()
-        guide = (DOCS / "guides/cli.md").read_text()
+        bodies = (SOURCE / "fuzz/bodies/readers.hpp").read_text()
+        replayed = (SOURCE / "tests/io/corpus_test.cpp").read_text()
+        by_ending = (SOURCE / "src/io/by_ending.cpp").read_text()
+        tested = "".join(path.read_text() for path in (SOURCE / "tests/io").glob("*_test.cpp"))
         for reader in readers:
             self.assertTrue(any((SOURCE / "fuzz/corpus" / reader).glob("*")), f"fuzz/corpus/{reader} has no file")
             self.assertRegex(targets, rf"foreach\(reader [^)]*\b{reader}\b", f"fuzz/CMakeLists.txt lacks {reader}")
-            self.assertIn(f".{reader}", guide, f"docs/guides/cli.md lacks .{reader}")
+            self.assertIn(f"io::parse_{reader}(", bodies, f"fuzz/bodies/readers.hpp lacks {reader}")
+            self.assertIn(f'replay("{reader}", fuzz::{reader})', replayed, f"tests/io/corpus_test.cpp lacks {reader}")
+            self.assertIn(f"parse_{reader}(", tested, f"tests/io lacks {reader}")
+            self.assertIn(f"return read_{reader}(path", by_ending, f"src/io/by_ending.cpp lacks {reader}")
+
+    def test_every_ending_is_known_wherever_files_are_read(self):
+        text = (SOURCE / "src/io/by_ending.cpp").read_text()
+        mesh, table = (re.search(rf"^\w+ {name}\(.*?^}}", text, re.S | re.M).group(0) for name in ("read_mesh", "read_table"))
+
+        def taken(function):
+            return set(re.findall(r'type == "(\.\w+)"', function))
+
+        def said(function):
+            return set(re.findall(r"\.\w+", re.search(r'"[^"]*expected (.*?)"', function).group(1)))
+
+        self.assertGreaterEqual(len(taken(mesh)), 2)
+        self.assertEqual(said(mesh), taken(mesh), "read_mesh says what it takes")
+        self.assertEqual(taken(mesh) - taken(table), set(), "read_table takes the vertices of every mesh")
+        self.assertEqual(said(table), taken(table) - {".txt", ".tsv"}, "read_table says what it takes")
+        pack = (SOURCE / "apps/quadrat/verbs/pack_source.cpp").read_text()
+        collide = (SOURCE / "apps/quadrat/verbs/collide.cpp").read_text()
+        page = (SOURCE / "tests/scene_io/extra_keys.hpp").read_text()
+        guide = (DOCS / "guides/cli.md").read_text()
+        for ending in taken(table):
+            self.assertRegex(guide, rf"(?m)^\|[^|\n]*`\{ending}`", f"docs/guides/cli.md: the table of files lacks {ending}")
+            self.assertIn(f'"{ending}"', pack, f"quadrat pack does not take {ending}")
+        for ending in taken(mesh):
+            self.assertRegex(collide, rf"mesh at the start[^\n]*\{ending}\b", f"quadrat collide --help lacks {ending}")
+            self.assertEqual(len(re.findall(rf'{{"file",[^}}]*[Mm]esh[^}}]*`\{ending}`', page)), 2, f"docs/scenes.md lacks {ending}")
+
+    def test_every_radius_rule_is_in_the_guides(self):
+        header = (SOURCE / "include/quadrat/neighbors/radius_rule.hpp").read_text()
+        rules = re.findall(r'(?m)^    static constexpr std::string_view name = "(\w+)"', header)
+        self.assertGreaterEqual(len(rules), 4)
+        option = re.search(r"`--radius-rule ([^`]*)`", (DOCS / "guides/cli.md").read_text()).group(1)
+        self.assertEqual(re.findall(r"\w+", option), rules, "docs/guides/cli.md: --radius-rule")
+        guide = (DOCS / "guides/neighbors.md").read_text()
+        for rule in rules:
+            self.assertRegex(guide, rf"(?m)^\|.*`\.rule`.*`{rule}`", f"docs/guides/neighbors.md: .rule lacks {rule}")
+            self.assertRegex(header, rf"(?m)^//     {rule} ", f"the table at the head of radius_rule.hpp lacks {rule}")
+
+    def test_every_query_shape_is_public_and_in_the_reference(self):
+        def shapes(header):
+            return set(re.findall(r"void find\(const (\w+)<D, T>&", (SOURCE / header).read_text()))
+
+        public = shapes("include/quadrat/broad_phase/hash_grid_hierarchy.hpp")
+        self.assertGreaterEqual(len(public), 5)
+        self.assertEqual(public - {"Vec"}, shapes("src/broad_phase/queries.hpp"))  # a point is a box
+        listed = re.search(r"`find\(([\w |]*), out\)`", (DOCS / "reference/broad_phase.md").read_text()).group(1)
+        self.assertEqual({shape.lower() for shape in public - {"Vec"}} | {"point"}, set(listed.split(" | ")))
 
     def test_pages_that_sources_name(self):
         for folder in SOURCES:

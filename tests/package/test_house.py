@@ -55,6 +55,8 @@ class House(unittest.TestCase):
         rows, functions = house.measure(pathlib.Path(os.environ["QUADRAT_SOURCE"]))
         self.assertGreater(rows["files"], 100)
         self.assertGreater(rows["lines of code"], 10000)
+        self.assertEqual(rows["functions above 80 lines"], 0, functions[0])
+        self.assertEqual(rows["folders of more than 20 files"], 0, rows["largest folder"])
 
 
 if __name__ == "__main__":

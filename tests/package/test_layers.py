@@ -24,6 +24,30 @@ BELOW = {
 BELOW["bindings"] = set(BELOW) - {"io", "render", "workloads", "distributed"}
 # Public headers that belong to base.
 BASE_HEADERS = {"geometry", "error", "executor", "id", "version"}
+# The headers of a room that files outside of it may include; the head of its main header says so, too.
+OPEN = {
+    "broad_phase/loose": {"dynamic_grids", "unbounded_list"},
+    "broad_phase/sorted": {"grid_set", "size_classes"},
+    "broad_phase/hashes": set(),
+    "ccd/exact": {"exact", "coefficients"},
+    "ccd/filter": {"filter", "quadratic", "separation", "separation_kernel"},
+    "ccd/pipeline": set(),
+    "cells/hashes": {"classed_hash", "point_table"},
+    "io/mesh": {"mesh"},
+    "io/table": {"csv", "npy", "table", "xyz"},
+    "neighbors/grid": {"grid", "images", "keys"},
+    "neighbors/nearest": {"nearest", "nearest_grid"},
+    "neighbors/search": {"searches", "walk"},
+    "simulation/cloth": {"cloths"},
+    "simulation/fluid": {"fluid", "boundary", "pressure_solver"},
+    "simulation/scene": {"world", "fields", "scene_fields", "complain", "leaving"},
+    "simulation/solids": {"solids", "shape"},
+    "simulation/step": set(),
+    "voxels/file": set(),
+    "voxels/hash": {"domain", "short_tags", "slot_reader"},
+    "voxels/index": {"state", "estimates"},
+    "voxels/sampling": set(),
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -72,6 +96,20 @@ class Layers(unittest.TestCase):
             self.check(path, "bindings")
             modules = {target(quote, name) for _, quote, name in includes(path)} & (BELOW["ccd"] - {"base", "cells"} | {"ccd", "simulation"})
             self.assertLessEqual(len(modules), 1, f"{path.relative_to(SOURCE)} binds {sorted(modules)}: one file per module")
+
+    def test_rooms(self):
+        for path in (SOURCE / "src").rglob("*"):
+            if path.suffix not in (".hpp", ".cpp"):
+                continue
+            folder = path.relative_to(SOURCE / "src").parts[:-1]
+            if len(folder) > 1:
+                self.assertIn("/".join(folder[:2]), OPEN, f"{path.relative_to(SOURCE)}: a room that this test does not know")
+            for number, quote, name in includes(path):
+                parts = name.split("/")
+                room = "/".join(parts[:2])
+                if quote == '"' and room in OPEN and room != "/".join(folder[:2]):
+                    header = "/".join(parts[2:]).removesuffix(".hpp")
+                    self.assertIn(header, OPEN[room], f"{path.relative_to(SOURCE)}:{number}: {name} is for its room alone")
 
     def test_public_headers(self):
         for path in (SOURCE / "include").rglob("*.hpp"):

@@ -2,6 +2,7 @@
 // them are those that the reader asks for.
 #include "scene_io/page.hpp"
 #include "scene_io/scene_file.hpp"
+#include "simulation/scene/scene_fields.hpp"
 
 #include <gtest/gtest.h>
 
@@ -85,10 +86,21 @@ TEST(ScenesPage, HasTheKeysThatTheReaderAsksFor) {
         bodies.merge(asked_for(with(R"("bodies": [{)" + std::string(shape) + z + "}]")));
     const auto body_keys = scene_io::keys_of("bodies"), cloth_keys = scene_io::keys_of("cloths");
     EXPECT_EQ(bodies, std::set<std::string>(body_keys.begin(), body_keys.end()));
+    EXPECT_EQ(bodies.size(), body_keys.size()) << "a key twice";
     cloths.insert("position");
     cloths.merge(asked_for(with(R"("cloths": [{"sheet": {"cells": [1, 1], "size": [1, 1]}, )" + z + "}]")));
     EXPECT_EQ(cloths, std::set<std::string>(cloth_keys.begin(), cloth_keys.end()));
     expect("view", {with(R"("view": {)" + z + "}")});
+}
+
+// What stands on the page about the shape is text: it must name all of them.
+TEST(ScenesPage, NamesEveryShape) {
+    const std::string table = scene_io::keys_table("bodies");
+    const std::size_t begin = table.find("| `shape` |");
+    ASSERT_NE(begin, std::string::npos);
+    const std::string row = table.substr(begin, table.find('\n', begin) - begin);
+    for (const char* name : simulation::names_of<BodyShape>)
+        EXPECT_NE(row.find(std::string("`") + name + "`"), std::string::npos) << name;
 }
 
 TEST(ScenesPage, NeedsEverySection) {

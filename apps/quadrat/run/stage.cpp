@@ -93,29 +93,41 @@ bool add_surfaces(render::Stage& stage, const Simulation& simulation, const Fram
     return true;
 }
 
+render::Shape shape_of(const RigidBody& body, const Placement& place, render::Color color) {
+    const Solid solid = solid_of(body);
+    render::Shape shape;
+    for (const Vec3d& v : solid.vertices) shape.vertices.push_back(narrow(place(v)));
+    shape.triangles = solid.triangles;
+    if (body.shape == BodyShape::mesh) shape.normals = render::smooth_normals(shape.vertices, shape.triangles);
+    shape.colors = {color};
+    return shape;
+}
+
+// A shape without a line here fails to compile.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
 void add_bodies(render::Stage& stage, const Simulation& simulation, const SceneView& view) {
     const Scene& scene = simulation.scene();
     render::Balls spheres;
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
         const RigidBody& body = scene.bodies[i];
         const render::Color color = color_of(view.body_colors, i, 0xc8452d);
-        if (body.shape == BodyShape::plane) continue;
-        if (body.shape == BodyShape::sphere) {
-            spheres.balls.push_back({narrow(simulation.bodies()[i].position), static_cast<float>(body.radius)});
-            spheres.colors.push_back(color);
-            continue;
+        switch (body.shape) {
+            case BodyShape::plane:
+                break;
+            case BodyShape::sphere:
+                spheres.balls.push_back({narrow(simulation.bodies()[i].position), static_cast<float>(body.radius)});
+                spheres.colors.push_back(color);
+                break;
+            case BodyShape::box:
+            case BodyShape::mesh:
+                stage.shapes.push_back(shape_of(body, Placement(simulation.bodies()[i]), color));
+                break;
         }
-        const Solid solid = solid_of(body);
-        const Placement place(simulation.bodies()[i]);
-        render::Shape shape;
-        for (const Vec3d& v : solid.vertices) shape.vertices.push_back(narrow(place(v)));
-        shape.triangles = solid.triangles;
-        if (body.shape == BodyShape::mesh) shape.normals = render::smooth_normals(shape.vertices, shape.triangles);
-        shape.colors = {color};
-        stage.shapes.push_back(std::move(shape));
     }
     if (!spheres.balls.empty()) stage.balls.push_back(std::move(spheres));
 }
+#pragma GCC diagnostic pop
 
 void add_cloths(render::Stage& stage, const Simulation& simulation, const SceneView& view) {
     const Scene& scene = simulation.scene();

@@ -16,7 +16,8 @@
 // So with max and sum the cells of a CellIndex follow the largest radius, and a few very large radii among small ones
 // are slow.
 //
-// A rule of the mean, for example, would be an enumerator `mean` behind the last, a line for it in with_rule, and
+// A rule of the mean, for example, would be a row in this table, an enumerator `mean` behind the last, a line for it in
+// with_rule, and
 //
 //     struct Mean {
 //         static constexpr std::string_view name = "mean";
@@ -36,6 +37,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace quadrat {
 
@@ -207,6 +209,18 @@ constexpr bool for_sample_radii(Holds&& holds) {
     return !detail::for_sample_radii(
         [&](double a, double b) { return pair_radius(rule, a, b) == pair_radius(rule, a, a); });
 }
+
+// The list is whole: a number behind it stands for no rule. An enumerator with a number of its own, or a rule without a
+// name, would end the list too early.
+static_assert(
+    [] {
+        for (std::size_t k = all_radius_rules.size(); k < 256; ++k)
+            if (!with_rule(static_cast<RadiusRule>(k),
+                           []<class Rule>(Rule) { return std::is_same_v<Rule, radius_rules::None>; }))
+                return false;
+        return true;
+    }(),
+    "rules count from 0 without gaps, and each has a name");
 
 // The property that searches rely on (see the head of the file), for every rule of the list and the sample radii: to
 // double one of them never makes the pair's radius smaller.

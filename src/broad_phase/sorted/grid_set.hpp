@@ -1,7 +1,7 @@
 // The room of the sorted grids: boxes that come in bulk, sorted by cell into one grid per class of sizes. Others use
-// this header and what it includes of the room (GridView, PairBuffer, Found, the shape of a grid); how shapes are
-// chosen (size_classes.hpp, crowded_cells.hpp), how records are spread (slab_partition.hpp) and searched
-// (kernels/) is the room's own business.
+// this header and what it includes of the room (GridView, PairBuffer, Found, the shape of a grid), and who plans a set
+// by hand, as the pipeline of contact does, size_classes.hpp; crowds (crowded_cells.hpp), how records are spread
+// (slab_partition.hpp) and searched (kernels/) is the room's own business.
 //
 // A bulk update has four steps:
 //   plan        which grids: shapes from a sample of the boxes, or from the caller;

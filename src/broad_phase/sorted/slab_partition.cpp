@@ -1,5 +1,7 @@
 #include "broad_phase/sorted/slab_partition.hpp"
 
+#include "base/assert.hpp"
+
 #include <hwy/cache_control.h>
 
 #include <algorithm>
@@ -36,6 +38,7 @@ void SlabPartition<D, T>::finish(Task& task) {
 
 template <int D, class T>
 void SlabPartition<D, T>::open_chunk(Task& task, std::uint32_t slab) {
+    QUADRAT_ASSERT(slab < task.count.size() && task.next + chunk_stride <= pool_.size());
     task.chunks[slab].push_back(task.next);
     task.end[slab] = pool_.data() + task.next;
     task.next += chunk_stride;

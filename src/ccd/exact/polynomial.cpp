@@ -1,5 +1,7 @@
 #include "ccd/exact/polynomial.hpp"
 
+#include "base/assert.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -86,6 +88,7 @@ bool multiple_roots(const Polynomial& f, std::vector<Root>& roots) {
 
 // Halves (n, d) / 2^depth around the root until it is narrower than the width, or the root itself is found.
 void bisect(Root& root, double width) {
+    QUADRAT_ASSERT(root.of);
     while ((root.d - root.n).to_double(static_cast<int>(root.depth)) > width) {
         BigInt middle = root.n + root.d;
         root.n <<= 1;
@@ -105,6 +108,7 @@ void bisect(Root& root, double width) {
 // One step towards the root of f = root.of in (n, d) / 2^depth, given the four coefficients of f there (up to a
 // positive factor): a floating point guess, proved by exact signs around it. False if it did not narrow the interval.
 bool step(Root& root, const BigInt (&b)[4]) {
+    QUADRAT_ASSERT(root.of);
     const Polynomial& f = *root.of;
     int top = 0;
     for (const BigInt& x : b) top = std::max(top, x.bits());
@@ -392,6 +396,7 @@ int sign_by_comparison(const Polynomial& g, const Root& root) {
 }  // namespace
 
 int sign_at(const Polynomial& g, const BigInt& n, const BigInt& d) {
+    QUADRAT_ASSERT(d.sign() > 0);
     if (g.degree < 0) return 0;
     BigInt value = g.c[g.degree];
     BigInt power = d;
@@ -404,6 +409,7 @@ int sign_at(const Polynomial& g, const BigInt& n, const BigInt& d) {
 }
 
 int sign_at(const Polynomial& g, const Root& root) {
+    QUADRAT_ASSERT(g.degree <= 2);
     if (g.degree <= 0) return g.degree < 0 ? 0 : g.c[0].sign();
     if (!root.of) return sign_at(g, root.n, root.d);
     if (proportional(g, *root.of)) return 0;
@@ -420,7 +426,8 @@ int sign_at(const Polynomial& g, const Root& root) {
 }
 
 void find_roots(const Polynomial& f, double tolerance, const Ignore& ignore, std::vector<Root>& roots) {
-    if (f.degree <= 0) return;
+    QUADRAT_ASSERT(f.degree >= 0 && f.degree <= 3 && tolerance > 0);
+    if (f.degree == 0) return;
     const BigInt three_c0 = (f.c[0] << 1) + f.c[0];
     BigInt sum = f.c[0] + f.c[1];
     BigInt b[4];

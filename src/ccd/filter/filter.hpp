@@ -1,6 +1,6 @@
 // Certified decisions in double precision: what nearly every query is answered by. Constants are derived in
 // docs/reference/ccd.md. Other rooms use this header, separation.hpp (a positive distance) and separation_kernel.hpp
-// (many queries at once); quadratic.hpp is for this room alone.
+// (many queries at once); quadratic.hpp serves the exact room, too.
 #pragma once
 
 #include <quadrat/ccd/impact.hpp>

@@ -5,6 +5,7 @@
 // a slot in either form: whoever reads a slot checks what it finds.
 #pragma once
 
+#include "base/assert.hpp"
 #include "cells/hash.hpp"
 
 #include <bit>
@@ -114,6 +115,7 @@ class KeyTable {
         ++live_;
     }
     void grow() {
+        QUADRAT_ASSERT(std::has_single_bit(slots_.size()));
         std::vector<Slot> old(slots_.size() * 2);
         old.swap(slots_);
         bits_ = static_cast<int>(std::bit_width(slots_.size())) - 1;

@@ -1,5 +1,5 @@
-// The room of the sorted points: what the other rooms of neighbors/ use is Geometry, Grid and Images; how a grid is
-// sorted (dense_sort, dense_move, sparse_sort) and its vector code (keys) stay in here.
+// The room of the sorted points: what the other rooms of neighbors/ use is Geometry, Grid and Images, and the state of
+// the index the keys of cells; how a grid is sorted (dense_sort, dense_move, sparse_sort) stays in here.
 //
 // Points sorted by cell: Cell Indexing (Onderik & Durikovic 2008, section 4.2) with the cells of a row side by side, so
 // that a range of x is one range of storage.

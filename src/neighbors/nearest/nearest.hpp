@@ -1,5 +1,6 @@
-// The room of the k nearest. CellIndex uses Nearest; the rest is for this room alone: nearest_search asks groups of
-// homes in an open world, nearest_images goes round by round through a periodic box, nearest_grid keeps the cells.
+// The room of the k nearest. CellIndex uses Nearest, and its state holds the cells between calls (nearest_grid); the
+// rest is for this room alone: nearest_search asks groups of homes in an open world, nearest_images goes round by round
+// through a periodic box.
 #pragma once
 
 #include "neighbors/state.hpp"

@@ -3,6 +3,7 @@
 #include <quadrat/error.hpp>
 
 #include "base/assert.hpp"
+#include "base/random.hpp"
 #include "simulation/fluid/fluid.hpp"
 
 #include <algorithm>
@@ -12,21 +13,6 @@
 
 namespace quadrat::simulation {
 namespace {
-
-// A fixed sequence for a seed (SplitMix64), the same on every machine; uniform in [-0.5, 0.5).
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    double operator()() {
-        std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-        return static_cast<double>((z ^ z >> 31) >> 11) * 0x1p-53 - 0.5;
-    }
-
-  private:
-    std::uint64_t state_;
-};
 
 void derive_phases(const World& world, Fluid& fluid) {
     const Scene& c = world.scene;
@@ -125,7 +111,7 @@ struct Lattice {
     }
 };
 
-void place_block(const World& world, Fluid& fluid, std::size_t number, Random& random) {
+void place_block(const World& world, Fluid& fluid, std::size_t number, base::SplitMix& random) {
     const FluidBlock& b = world.scene.blocks[number];
     const int dimension = world.scene.dimension;
     const std::string path = "/blocks/" + std::to_string(number);
@@ -141,7 +127,8 @@ void place_block(const World& world, Fluid& fluid, std::size_t number, Random& r
             for (std::uint64_t x = 0; x < n[0]; ++x) {
                 Vec3d p = lattice.point({x, y, z}, dimension);
                 if (world.scene.jitter > 0)
-                    for (int k = 0; k < dimension; ++k) p[k] += world.scene.jitter * world.scene.spacing * random();
+                    for (int k = 0; k < dimension; ++k)
+                        p[k] += world.scene.jitter * world.scene.spacing * random.uniform(-0.5, 0.5);
                 add_particle(fluid, p, b.velocity, b.phase, fluid.phases[b.phase].support);
             }
 }
@@ -209,7 +196,7 @@ void add_particle(Fluid& fluid, const Vec3d& x, const Vec3d& v, std::uint32_t ph
 
 std::vector<std::size_t> place_particles(const World& world, Fluid& fluid) {
     const Scene& c = world.scene;
-    Random random(c.seed);
+    base::SplitMix random(c.seed);
     std::vector<std::size_t> block_ends;
     for (std::size_t i = 0; i < c.blocks.size(); ++i) {
         place_block(world, fluid, i, random);

@@ -39,10 +39,12 @@ struct Meeting {
 
 inline constexpr std::size_t shape_count = 4;
 
+inline constexpr std::size_t no_shape = static_cast<std::size_t>(-1);
+
 // A shape without a line here fails to compile; one whose number has no row in the table does, too.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
-/// The row and column of a shape in the table below.
+/// The row and column of a shape in the table below: its place in BodyShape and in names_of<BodyShape>.
 [[nodiscard]] constexpr std::size_t number_of(BodyShape shape) {
     switch (shape) {
         case BodyShape::sphere:
@@ -54,7 +56,7 @@ inline constexpr std::size_t shape_count = 4;
         case BodyShape::mesh:
             return 3;
     }
-    return shape_count;
+    return no_shape;
 }
 #pragma GCC diagnostic pop
 
@@ -93,23 +95,60 @@ constexpr bool complete() {
     return true;
 }
 
+constexpr bool numbered() {
+    for (std::size_t k = 0; k < shape_count; ++k)
+        if (number_of(static_cast<BodyShape>(k)) != k) return false;
+    return number_of(static_cast<BodyShape>(shape_count)) == no_shape;
+}
+
+/// What the second does to the first by a rule, as a rule of the first.
+constexpr ContactRule reversed(ContactRule rule) {
+    return rule == first_in_second ? second_in_first : rule == second_in_first ? first_in_second : rule;
+}
+constexpr OverlapRule reversed(OverlapRule rule) {
+    switch (rule) {
+        case Overlap::ball_in_second:
+            return Overlap::ball_in_first;
+        case Overlap::ball_in_first:
+            return Overlap::ball_in_second;
+        case Overlap::corners_in_second:
+            return Overlap::corners_in_first;
+        case Overlap::corners_in_first:
+            return Overlap::corners_in_second;
+        default:
+            return rule;
+    }
+}
+
 // What the first does to the second in one entry, the second does to the first in the mirrored one.
 constexpr bool mirrored() {
     for (std::size_t a = 0; a < shape_count; ++a)
-        for (std::size_t b = 0; b < a; ++b) {
-            const ContactRule there = meetings[a][b].contacts, back = meetings[b][a].contacts;
-            const ContactRule expected = there == first_in_second   ? second_in_first
-                                         : there == second_in_first ? first_in_second
-                                                                    : there;
-            if (back != expected) return false;
+        for (std::size_t b = 0; b < a; ++b)
+            if (meetings[b][a].contacts != reversed(meetings[a][b].contacts) ||
+                meetings[b][a].overlap != reversed(meetings[a][b].overlap))
+                return false;
+    return true;
+}
+
+// Only a sphere is a ball, and only two boxes are boxes.
+constexpr bool fitting() {
+    for (std::size_t a = 0; a < shape_count; ++a)
+        for (std::size_t b = 0; b < shape_count; ++b) {
+            const Meeting& m = meetings[a][b];
+            const bool both = a == number_of(BodyShape::box) && b == number_of(BodyShape::box);
+            if (m.overlap == Overlap::ball_in_second && a != number_of(BodyShape::sphere)) return false;
+            if (m.overlap == Overlap::ball_in_first && b != number_of(BodyShape::sphere)) return false;
+            if ((m.overlap == Overlap::boxes || m.contacts == boxes) && !both) return false;
         }
     return true;
 }
 
 }  // namespace detail
 
+static_assert(detail::numbered(), "the number of a shape is not its place in BodyShape, or has no row");
 static_assert(detail::complete(), "a pair of shapes has no rule");
 static_assert(detail::mirrored(), "two shapes meet by different rules in the two orders");
+static_assert(detail::fitting(), "a rule for spheres or boxes is given to another shape");
 
 [[nodiscard]] constexpr const Meeting& meeting(BodyShape first, BodyShape second) {
     return detail::meetings[number_of(first)][number_of(second)];

@@ -24,6 +24,26 @@ namespace {
 
 constexpr char magic[16] = "quadrat-run-04";
 
+// A number that follows from the names and sizes of all members of a scene, in the order in which they are written.
+template <class M>
+constexpr std::uint64_t layout(std::uint64_t before) {
+    std::uint64_t sum = before * 1099511628211u;
+    if constexpr (Described<M>) {
+        for_each_field<M>([&](const auto& row) {
+            for (const char* c = row.name; *c != '\0'; ++c)
+                sum = (sum ^ static_cast<unsigned char>(*c)) * 1099511628211u;
+            sum = layout<typename std::remove_cvref_t<decltype(row)>::Member>(sum);
+        });
+    } else if constexpr (requires { typename M::allocator_type; }) {
+        sum = layout<typename M::value_type>(sum);
+    } else if constexpr (!std::is_pointer_v<M>) {
+        sum += sizeof(M);
+    }
+    return sum;
+}
+static_assert(layout<Scene>(0) == 838617995649864484u,
+              "a scene has other members: raise the number in `magic`, and give layout's here");
+
 // 64 bits over all bytes and their number: each word is mixed in by steps that lose nothing, so a change of one word
 // always shows.
 std::uint64_t checksum(std::span<const std::byte> bytes) {

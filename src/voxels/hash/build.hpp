@@ -1,5 +1,6 @@
 // The room of the perfect hash (Lefebvre & Hoppe 2006, sections 3 and 4). Other rooms use the public header, this one,
-// hash/domain.hpp and hash/slot_reader.hpp; sizes, placement, tags and coherence are for this room alone.
+// hash/domain.hpp, hash/slot_reader.hpp and hash/short_tags.hpp; sizes, placement and coherence are for this room
+// alone.
 #pragma once
 
 #include <quadrat/voxels/perfect_hash.hpp>

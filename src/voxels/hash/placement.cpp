@@ -1,5 +1,6 @@
 #include "voxels/hash/placement.hpp"
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "voxels/hash/short_tags.hpp"
 
@@ -83,6 +84,7 @@ void Placement::place(std::uint32_t q, Triple offset) {
 }
 
 void Placement::take_back(std::uint32_t q) {
+    QUADRAT_ASSERT(q < buckets_.count());
     for (const Triple p : buckets_.of(q)) {
         const Triple s = slot(p, offsets_[q]);
         taken_.clear(s.x(), s.y(), s.z());
