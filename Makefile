@@ -1,7 +1,7 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
 .PHONY: help demo validate test test-dev test-clang test-asan test-tsan test-mpi build bench peers format format-check tidy house clean \
-        packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable
+        packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable python test-python wheel
 
 SHELL := /bin/bash
 BUILD := build/release
@@ -15,6 +15,7 @@ help:
 	@echo "make demo      see it work (sets everything up first)"
 	@echo "make test      build and run all tests"
 	@echo "make build     the command line at $(BUILD)/quadrat"
+	@echo "make python    the Python package at $(BUILD)/python;  make test-python: its tests;  make wheel: out/wheels"
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
 	@echo "make validate  the simulator against measurements, with a plot"
 	@echo "make test-dev (assertions), test-clang, test-asan, test-tsan;  make fuzz, make portable"
@@ -62,6 +63,20 @@ test-mpi: packages
 	@cmake --preset release -DQUADRAT_WITH_MPI=ON >/dev/null
 	@cmake --build $(BUILD) --target quadrat_mpi_tests
 	@cd $(BUILD) && ctest --output-on-failure -L '^mpi$$'
+
+# PYTHONPATH=$(BUILD)/python is then as good as an installed package. With Debian's own Python, whichever comes first in PATH.
+python: packages $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target quadrat_python
+
+# Everything: the stubs, ASE, Hypothesis, a wheel in an empty folder. make test runs what needs no more packages.
+test-python: python
+	@cmake/install-packages.sh bindings/python/packages.txt
+	@PYTHONPATH=$(CURDIR)/$(BUILD)/python QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B -m pytest -q -p no:cacheprovider bindings/python/tests
+
+wheel: packages
+	@cmake/install-packages.sh bindings/python/packages.txt
+	@/usr/bin/python3 -m pip wheel --no-build-isolation --no-deps -q -w out/wheels .
+	@ls -l out/wheels
 
 bench: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target all bench/all

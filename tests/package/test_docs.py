@@ -11,7 +11,7 @@ SOURCE = pathlib.Path(os.environ["QUADRAT_SOURCE"])
 DOCS = SOURCE / "docs"
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 NAMED = re.compile(r"\bdocs/[\w/.-]+?\.(?:md|png)\b")
-SOURCES = ("src", "include", "tests", "bench", "examples", "apps", "fuzz", "cmake", "scenes")
+SOURCES = ("src", "include", "tests", "bench", "examples", "apps", "fuzz", "cmake", "scenes", "bindings")
 ENDINGS = {".cpp", ".hpp", ".py", ".sh", ".txt", ".cmake", ".json"}
 
 

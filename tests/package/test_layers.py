@@ -20,6 +20,8 @@ BELOW = {
     "render": {"base"},
     "scene_io": {"base", "cells", "broad_phase", "neighbors", "voxels", "ccd", "simulation", "io"},
 }
+# A binding stands on the whole library, and on the readers of scenes; what the command line alone needs is not for it.
+BELOW["bindings"] = set(BELOW) - {"io", "render", "workloads", "distributed"}
 # Public headers that belong to base.
 BASE_HEADERS = {"geometry", "error", "executor", "id", "version"}
 # The headers of a room that files outside of it may include; the head of its main header says so, too.
@@ -86,6 +88,14 @@ class Layers(unittest.TestCase):
             module = path.relative_to(SOURCE / "src").parts[0]
             self.assertIn(module, BELOW, path)
             self.check(path, module)
+
+    def test_bindings(self):
+        files = [path for path in (SOURCE / "bindings").rglob("*") if path.suffix in (".hpp", ".cpp")]
+        self.assertGreater(len(files), 5)
+        for path in files:
+            self.check(path, "bindings")
+            modules = {target(quote, name) for _, quote, name in includes(path)} & (BELOW["ccd"] - {"base", "cells"} | {"ccd", "simulation"})
+            self.assertLessEqual(len(modules), 1, f"{path.relative_to(SOURCE)} binds {sorted(modules)}: one file per module")
 
     def test_rooms(self):
         for path in (SOURCE / "src").rglob("*"):

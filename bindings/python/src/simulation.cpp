@@ -1,0 +1,139 @@
+// Fluid, solids and cloth: a Simulation of a scene in JSON. Arrays are copies of what the last step left, so that they
+// stay what they are when the run goes on.
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "calls.hpp"
+
+#include <quadrat/simulation.hpp>
+
+#include "scene_io/scene_file.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace quadrat::python {
+namespace {
+
+class Run {
+  public:
+    Run(const std::string& text, const std::string& path, const std::string& variant, bool from_file,
+        unsigned threads) {
+        Call().run([&] {
+            const scene_io::SceneFile file =
+                from_file ? scene_io::read_scene(path, variant) : scene_io::parse_scene(text, path, variant);
+            try {
+                run_.emplace(file.scene, executor_of(threads));
+            } catch (const Error& e) {
+                throw file.placed(e, path);
+            }
+        });
+    }
+    Run(const py::bytes& saved, unsigned threads) {
+        const std::string_view bytes = saved;
+        Call().run([&] {
+            run_.emplace(Simulation::load(std::as_bytes(std::span(bytes.data(), bytes.size())), executor_of(threads)));
+        });
+    }
+
+    void step() {
+        Call().write(lock_, [&] { run_->step(); });
+    }
+    void advance_to(double time) {
+        Call call(py::none(), Call::Work::aside);
+        call.write(lock_, [&] { run_->advance_to(time, call.stop()); });
+    }
+    py::bytes save() {
+        std::vector<std::byte> bytes;
+        Call().read(lock_, [&] { run_->save(bytes); });
+        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+    double time() {
+        double now = 0;
+        Call().read(lock_, [&] { now = run_->time(); });
+        return now;
+    }
+    double end_time() { return run_->scene().end_time; }
+    int dimension() { return run_->scene().dimension; }
+
+    // Of the particles: positions, velocities, densities, pressures, phases or ids.
+    py::array particles(const std::string& field) {
+        if (field == "positions") return copy<float, Vec3f>([&] { return run_->positions(); });
+        if (field == "velocities") return copy<float, Vec3f>([&] { return run_->velocities(); });
+        if (field == "densities") return copy<float, float>([&] { return run_->densities(); });
+        if (field == "pressures") return copy<float, float>([&] { return run_->pressures(); });
+        if (field == "phases") return copy<std::uint8_t, std::uint8_t>([&] { return run_->phases(); });
+        if (field == "ids") return copy<std::uint32_t, std::uint32_t>([&] { return run_->ids(); });
+        throw py::key_error(field);
+    }
+    // (bodies, 13): position, orientation w x y z, velocity, angular velocity.
+    py::array bodies() {
+        return copy<double, BodyPose>([&] { return run_->bodies(); });
+    }
+    py::tuple cloth(std::size_t number) {
+        std::vector<Triangle> triangles;
+        std::vector<Vec3d> positions;
+        Call().read(lock_, [&] {
+            const ClothSurface surface = run_->cloth(number);
+            triangles.assign(surface.triangles.begin(), surface.triangles.end());
+            positions.assign(surface.positions.begin(), surface.positions.end());
+        });
+        return py::make_tuple(taken<std::uint32_t>(std::move(triangles)), taken<double>(std::move(positions)));
+    }
+    std::size_t cloths() { return run_->scene().cloths.size(); }
+    py::dict statistics() {
+        Statistics s;
+        Call().read(lock_, [&] { s = run_->statistics(); });
+        return py::dict(
+            "time"_a = s.time, "time_step"_a = s.time_step, "steps"_a = s.steps, "particles"_a = s.particles,
+            "mass"_a = s.mass, "kinetic"_a = s.kinetic, "potential"_a = s.potential, "internal"_a = s.internal,
+            "average_density_error"_a = s.average_density_error, "max_density_error"_a = s.max_density_error,
+            "neighbors"_a = s.neighbors, "pairs"_a = s.pairs, "contacts"_a = s.contacts, "max_speed"_a = s.max_speed,
+            "iterations"_a = s.iterations, "left"_a = s.left, "seconds"_a = s.seconds.total());
+    }
+    py::dict preset() {
+        const Simulation::Preset p = run_->preset();
+        return py::dict("support"_a = p.support, "spacing"_a = p.spacing, "expected_speed"_a = p.expected_speed,
+                        "sound_speed"_a = p.sound_speed, "first_step"_a = p.first_step);
+    }
+
+  private:
+    template <class T, class E, class Get>
+    py::array copy(Get&& get) {
+        std::vector<E> values;
+        Call().read(lock_, [&] {
+            const std::span<const E> now = get();
+            values.assign(now.begin(), now.end());
+        });
+        return taken<T>(std::move(values));
+    }
+
+    std::optional<Simulation> run_;
+    ObjectLock lock_;
+};
+
+}  // namespace
+
+void bind_simulation(py::module_& module) {
+    py::class_<Run>(module, "Simulation")
+        .def(py::init<const std::string&, const std::string&, const std::string&, bool, unsigned>(), "text"_a, "path"_a,
+             "variant"_a, "from_file"_a, "threads"_a)
+        .def_static(
+            "load", [](const py::bytes& saved, unsigned threads) { return std::make_unique<Run>(saved, threads); },
+            "saved"_a, "threads"_a)
+        .def("step", &Run::step)
+        .def("advance_to", &Run::advance_to, "time"_a)
+        .def("save", &Run::save)
+        .def("time", &Run::time)
+        .def("end_time", &Run::end_time)
+        .def("dimension", &Run::dimension)
+        .def("particles", &Run::particles, "field"_a)
+        .def("bodies", &Run::bodies)
+        .def("cloth", &Run::cloth, "number"_a)
+        .def("cloths", &Run::cloths)
+        .def("statistics", &Run::statistics)
+        .def("preset", &Run::preset);
+}
+
+}  // namespace quadrat::python
