@@ -38,14 +38,14 @@ template <int D>
     for (int a = 0; a < D; ++a) {
         domain.push_back(x.extent()[static_cast<std::size_t>(a)]);
         origin.push_back(x.origin()[a]);
-        if (x.layout() == Layout::bits) continue;
+        if (h.entries() == 0) continue;
         table.push_back(h.table_size(a));
         offsets.push_back(h.offset_size(a));
     }
     for (const Channel& c : grid.channels)
         channels.push_back({{"name", c.name}, {"type", name(c.type)}, {"components", c.components}});
     const std::size_t value_bytes = grid.value_bytes();
-    const double offset_bits = x.layout() == Layout::bits || x.entries() == 0
+    const double offset_bits = h.entries() == 0
                                    ? 0.0
                                    : static_cast<double>(D * h.offset_bits()) * h.buckets() / x.entries();
     return {{"entries", x.entries()},

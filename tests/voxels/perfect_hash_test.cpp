@@ -200,14 +200,23 @@ TEST(PerfectHash, PartsAreChecked) {
 
 TEST(Sizes, AreCoprimeAndLargeEnough) {
     for (std::uint64_t cells = 1; cells < 400000; cells += 1 + cells / 3)
-        for (int dims = 2; dims <= 3; ++dims) {
-            const auto m = voxels::table_sizes(dims, cells, 0);
-            EXPECT_GE(voxels::product(m), cells);
-            EXPECT_LE(static_cast<double>(voxels::product(m)), 1.03 * static_cast<double>(cells) + 60);
-            const auto r = voxels::offset_sizes(dims, cells / 4 + 1, m, {100, 100, 100}, false);
-            EXPECT_GE(voxels::product(r), cells / 4 + 1);
-            for (int a = 0; a < dims; ++a) EXPECT_EQ(std::gcd(m[a], r[a]), 1u);
-        }
+        for (int dims = 2; dims <= 3; ++dims)
+            for (const voxels::Sizes& domain : {voxels::Sizes{}, {700, 700, 700}, {5000, 300, 1}, {2, 100000, 7}}) {
+                if (domain[0] != 0 && voxels::product(domain) / (dims == 2 ? domain[2] : 1) < cells) continue;
+                const auto m = voxels::table_sizes(dims, cells, 0, domain);
+                const voxels::Folding fold = voxels::folding(dims, cells, domain);
+                EXPECT_GE(voxels::product(m), cells);
+                EXPECT_LE(static_cast<double>(voxels::product(m)),
+                          1.03 * static_cast<double>(cells) + 60 + 3 * fold.cells());
+                const auto r = voxels::offset_sizes(dims, cells / 4 + 1, m, fold, {100, 100, 100}, false);
+                EXPECT_GE(voxels::product(r), cells / 4 + 1);
+                for (std::size_t a = 0; a < 3; ++a) {
+                    EXPECT_EQ(std::gcd(m[a], r[a]), 1u);
+                    if (fold.thin[a] == 0) continue;
+                    EXPECT_EQ(m[a], domain[a]);
+                    EXPECT_EQ(r[a], 1u);
+                }
+            }
 }
 
 TEST(Divider, IsExactOverItsRange) {

@@ -88,6 +88,9 @@ void add_pack(CLI::App& app) {
     verb->add_option("--layout", options->voxels.layout, "voxel, brick, bits or auto (default auto: the smallest)")
         ->transform(choice<Layout>(
             {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
+    verb->add_option("--optimize", options->voxels.optimize,
+                     "of the automatic layout: speed, or size, which may take sorted keys (default speed)")
+        ->transform(choice<Optimize>({{"speed", Optimize::speed}, {"size", Optimize::size}}));
     verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
         ->transform(choice<Coherence>(
             {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));

@@ -73,7 +73,7 @@ class Reading {
 
   private:
     voxels::IndexParts<D> parts_without_tables() const {
-        if (header_.layout < 1 || header_.layout > 3) throw bad_file("layout", "unknown");
+        if (header_.layout < 1 || header_.layout > 4) throw bad_file("layout", "unknown");
         if (header_.encoding < 1 || header_.encoding > 5) throw bad_file("encoding", "unknown");
         if (header_.entries > std::uint64_t{1} << 27) throw bad_file("entries", "more than 2^27");
         if (header_.values > std::uint64_t{1} << 32) throw bad_file("values", "more than 2^32");

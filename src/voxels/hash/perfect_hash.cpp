@@ -54,7 +54,10 @@ class Builder {
         const auto domain = voxels::bounding_box<D>(positions);
         base_.origin = domain.origin;
         base_.extent = domain.extent;
-        for (int a = 0; a < E; ++a) reach_[a] = options.unique_tags && E == D ? base_.extent[a] : 0;
+        for (std::size_t a = 0; a < E; ++a) {
+            if (E == D) extent_[a] = base_.extent[a];
+            if (options.unique_tags) reach_[a] = extent_[a];
+        }
     }
 
     Hash build(PerfectHashReport& report) {
@@ -82,8 +85,13 @@ class Builder {
     // Sizes for about `offsets` entries of the offset table; `below`: at most.
     Shape shape_for(std::uint64_t offsets, unsigned variant, bool below, std::uint64_t seed) const {
         Shape s = base_;
-        const Sizes table = voxels::table_sizes(E, cells_, variant);
-        Sizes offset = voxels::offset_sizes(E, offsets, table, reach_, below);
+        // Random matrices turn thin domains into wide ones.
+        const Sizes extent = variant_.random_matrices ? Sizes{} : extent_;
+        const Sizes table = voxels::table_sizes(E, cells_, variant, extent);
+        voxels::Folding fold = voxels::folding(E, cells_, extent);
+        for (std::size_t a = 0; a < E; ++a)
+            if (fold.thin[a] != table[a]) fold.thin[a] = 0;
+        Sizes offset = voxels::offset_sizes(E, offsets, table, fold, reach_, below);
         if (!below) cover(offset, table, std::max<std::uint64_t>(4 * offsets, 4096));
         std::uint32_t widest = 1;
         for (int a = 0; a < E; ++a) {
@@ -186,18 +194,30 @@ class Builder {
     }
 
     // Fast construction: sigma = 1 / (2 E), then 3 % more until it works; the table gets another shape every fourth
-    // time.
+    // time. Where that does not help, since all positions fall into few buckets (a row in a wide domain), random
+    // matrices spread them.
     void grow(PerfectHashReport& report) {
-        double wanted = std::max(1.0, static_cast<double>(positions_.size()) / (2 * E));
+        const double start = std::max(1.0, static_cast<double>(positions_.size()) / (2 * E));
         const double limit = 64.0 * static_cast<double>(positions_.size()) + 1e6;
+        double wanted = start;
         for (unsigned round = 0; wanted < limit; ++round) {
             base::check_in(Watch{options_.watch.stop, {}}, 0, 1);
+            if (!variant_.random_matrices && wanted > 8 * start + 64) {
+                variant_.random_matrices = true;
+                wanted = start;
+            }
             const Shape s =
                 shape_for(static_cast<std::uint64_t>(std::ceil(wanted)), round / 4, false, options_.seed + round);
+            std::uint64_t buckets = 1;
+            for (const std::uint32_t r : s.offset) buckets *= r;
+            if (variant_.most_buckets != 0 && buckets > variant_.most_buckets) break;
             if (auto found = attempt(s, 1, positions_.size() / 200, report)) return keep(std::move(*found));
-            wanted = std::max(wanted + 1, wanted * 1.03);
+            wanted = std::max(wanted + 1, wanted * (round < 24 ? 1.03 : 1.1));
         }
-        throw Error(ErrorKind::too_large, "no perfect hash with 64 offsets per entry: the positions are too regular");
+        throw Error(ErrorKind::too_large,
+                    variant_.most_buckets != 0
+                        ? "no perfect hash with so few offsets"
+                        : "no perfect hash with 64 offsets per entry: the positions are too regular");
     }
 
     // Compact construction: bisection over the number of offsets, down to steps of 0.7 % (2 % for large sets). Eviction
@@ -288,7 +308,7 @@ class Builder {
     const PerfectHashOptions& options_;
     HashVariant variant_;
     Shape base_;
-    Sizes reach_{};
+    Sizes extent_{}, reach_{};  // of the domain; what the product of the tables should cover
     std::uint64_t cells_ = 0;
     std::optional<Found> best_;
     std::uint64_t evictions_ = 0;

@@ -2,10 +2,12 @@
 // 2006, section 5).
 #include <quadrat/error.hpp>
 
+#include "voxels/hash/domain.hpp"
 #include "voxels/index/build.hpp"
 #include "voxels/index/encodings.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,34 +24,9 @@ void put_field(std::uint8_t* bytes, std::uint64_t slot, const PackedTags& tags, 
     std::memcpy(bytes + (at >> 3), &word, 8);
 }
 
-// Bits of a position tag: fields are read as a part of 64 bits, so those above 56 take all.
-template <int D>
-std::uint32_t position_tag_bits(const LocalOf<D>& extent) {
-    std::uint32_t sum = 0;
-    for (const std::uint32_t bits : axis_bits<D>(extent)) sum += bits;
-    return sum > 56 ? 64 : sum;
-}
-
 template <int D>
 bool has_bucket_tags(const PerfectHash<D>& hash) {
     return hash.unique_tags() || hash.entries() == 0;
-}
-
-template <int D>
-Encoding smallest_encoding(const Draft<D>& draft) {
-    const std::uint64_t slots = draft.hash.slots(), cells = draft.parts.cells();
-    std::uint64_t least = slots * position_tag_bits<D>(draft.parts.extent);
-    Encoding best = Encoding::position_tag;
-    const auto offer = [&](Encoding e, std::uint64_t bits, bool possible) {
-        if (!possible || bits >= least) return;
-        least = bits;
-        best = e;
-    };
-    offer(Encoding::bucket_tag, slots * static_cast<std::uint64_t>(draft.hash.tag_bits()), has_bucket_tags(draft.hash));
-    offer(Encoding::domain_bit, cells, cells < std::uint64_t{1} << 40);
-    offer(Encoding::position_hash, slots * PositionHashes<D>::bits,
-          position_hashes_are_sure(static_cast<double>(cells), static_cast<double>(slots)));
-    return best;
 }
 
 template <int D>
@@ -117,11 +94,11 @@ bool write_bucket_tags(std::span<const Voxel<D>> positions, Draft<D>& draft) {
     return true;
 }
 
-// False if another hash is needed.
+// False if the tags of buckets are too short for an empty slot.
 template <int D>
 bool encode(std::span<const Voxel<D>> positions, Encoding wanted, Draft<D>& draft) {
-    draft.parts.encoding = wanted == Encoding::automatic ? smallest_encoding(draft) : wanted;
-    switch (draft.parts.encoding) {
+    draft.parts.encoding = wanted;
+    switch (wanted) {
         case Encoding::domain_bit:
             write_domain_bits(positions, draft);
             return true;
@@ -140,24 +117,107 @@ bool encode(std::span<const Voxel<D>> positions, Encoding wanted, Draft<D>& draf
     return true;
 }
 
-}  // namespace
-
 template <int D>
-Draft<D> Builders<D>::voxels(std::span<const Voxel<D>> positions, const VoxelOptions& options,
-                             PerfectHashReport* report) {
-    const bool may_be_bucket = options.encoding == Encoding::automatic || options.encoding == Encoding::bucket_tag;
-    PerfectHashOptions h = hash_options(options, may_be_bucket);
+Draft<D> hashed(std::span<const Voxel<D>> positions, const PerfectHashOptions& options, std::uint64_t most_bits,
+                PerfectHashReport* report) {
     Draft<D> draft;
-    do {
-        draft = {};
-        draft.hash = PerfectHash<D>::build(positions, h, report);
-        draft.parts.origin = draft.hash.origin();
-        draft.parts.extent = draft.hash.extent();
-    } while (!encode(positions, options.encoding, draft) && std::exchange(h.short_tags, 0) != 0);
+    draft.hash = limited_hash<D>(positions, options, most_bits, report);
+    draft.parts.origin = draft.hash.origin();
+    draft.parts.extent = draft.hash.extent();
     return draft;
 }
 
-template Draft<2> Builders<2>::voxels(std::span<const Voxel<2>>, const VoxelOptions&, PerfectHashReport*);
-template Draft<3> Builders<3>::voxels(std::span<const Voxel<3>>, const VoxelOptions&, PerfectHashReport*);
+// With tags of buckets, short ones if they will do.
+template <int D>
+Draft<D> with_bucket_tags(std::span<const Voxel<D>> positions, const VoxelOptions& options, std::uint64_t most_bits,
+                          PerfectHashReport* report) {
+    PerfectHashOptions h = hash_options(options, 1);
+    for (;;) {
+        Draft<D> draft = hashed<D>(positions, h, most_bits, report);
+        if (encode(positions, Encoding::bucket_tag, draft)) return draft;
+        QUADRAT_ASSERT(h.short_tags != 0);
+        h.short_tags = 0;
+    }
+}
+
+// The smallest of the encodings that need nothing of the hash, if it takes at most `most_bits`. Position hashes may
+// turn out to be impossible, and then the next one is taken.
+template <int D>
+std::optional<Draft<D>> without_bucket_tags(std::span<const Voxel<D>> positions, const VoxelOptions& options,
+                                            std::uint64_t most_bits, PerfectHashReport* report) {
+    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), most_bits, report);
+    const std::uint64_t bare = overhead_bits(draft, positions.size(), options.value_bytes);
+    for (const PlainEncoding& c :
+         plain_encodings(draft.parts.cells(), draft.hash.slots(), position_tag_bits<D>(draft.parts.extent))) {
+        if (bare + c.bits > most_bits) break;
+        try {
+            if (encode(positions, c.encoding, draft)) return draft;
+        } catch (const Error& e) {
+            if (e.kind() != ErrorKind::unsupported) throw;
+            draft.parts.tables = {};
+        }
+    }
+    return std::nullopt;
+}
+
+template <int D>
+Draft<D> smallest(std::span<const Voxel<D>> positions, const VoxelOptions& options, std::uint64_t most_bits,
+                  PerfectHashReport* report) {
+    std::optional<Draft<D>> tagged, plain;
+    PerfectHashReport first;
+    try {
+        tagged = with_bucket_tags<D>(positions, options, most_bits, report ? &first : nullptr);
+        most_bits = std::min(most_bits, overhead_bits(*tagged, positions.size(), options.value_bytes) - 1);
+    } catch (const Error& e) {
+        if (e.kind() != ErrorKind::too_large && e.kind() != ErrorKind::unsupported) throw;
+    }
+    const std::uint64_t n = positions.size();
+    if (least_offset_bits(n, options) + least_plain_bits<D>(bounding_box<D>(positions), n) <= most_bits) try {
+            plain = without_bucket_tags<D>(positions, options, most_bits, report);
+        } catch (const Error& e) {
+            if (e.kind() != ErrorKind::too_large || (!tagged && most_bits == any_size)) throw;
+        }
+    if (plain) return std::move(*plain);
+    if (!tagged) throw Error(ErrorKind::too_large, "no encoding takes so few bits");
+    if (report) *report = first;
+    return std::move(*tagged);
+}
+
+}  // namespace
+
+template <int D>
+std::uint32_t position_tag_bits(const std::array<std::uint32_t, D>& extent) {
+    std::uint32_t sum = 0;
+    for (const std::uint32_t bits : axis_bits<D>(extent)) sum += bits;
+    return sum > 56 ? 64 : sum;
+}
+
+std::vector<PlainEncoding> plain_encodings(std::uint64_t cells, std::uint64_t slots, std::uint64_t position_bits) {
+    const auto whole = [](std::uint64_t bits, std::uint64_t unit) { return (bits + unit - 1) / unit * unit; };
+    std::vector<PlainEncoding> out{{Encoding::position_tag, whole(slots * position_bits, 8)}};
+    if (cells < std::uint64_t{1} << 40) out.push_back({Encoding::domain_bit, whole(cells, 64)});
+    if (position_hashes_may_be(cells, slots)) out.push_back({Encoding::position_hash, slots * 16});
+    std::stable_sort(out.begin(), out.end(),
+                     [](const PlainEncoding& a, const PlainEncoding& b) { return a.bits < b.bits; });
+    return out;
+}
+
+template <int D>
+Draft<D> Builders<D>::voxels(std::span<const Voxel<D>> positions, const VoxelOptions& options,
+                             std::uint64_t most_bits, PerfectHashReport* report) {
+    if (positions.empty()) return with_bucket_tags<D>(positions, options, any_size, report);
+    if (options.encoding == Encoding::automatic) return smallest<D>(positions, options, most_bits, report);
+    if (options.encoding == Encoding::bucket_tag) return with_bucket_tags<D>(positions, options, most_bits, report);
+    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), most_bits, report);
+    const bool done = encode(positions, options.encoding, draft);
+    QUADRAT_ASSERT(done);
+    static_cast<void>(done);
+    return draft;
+}
+
+template Draft<2> Builders<2>::voxels(std::span<const Voxel<2>>, const VoxelOptions&, std::uint64_t,
+                                      PerfectHashReport*);
+template Draft<3> Builders<3>::voxels(std::span<const Voxel<3>>, const VoxelOptions&, std::uint64_t,
+                                      PerfectHashReport*);
 
 }  // namespace quadrat::voxels

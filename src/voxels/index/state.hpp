@@ -13,9 +13,9 @@
 namespace quadrat::voxels {
 
 /// The tables of an index in the order of the sections of a file; no encoding has all of them.
-enum class Table : std::uint8_t { offsets, tags, bits, ranks, bricks };
-inline constexpr std::size_t table_count = 5;
-inline constexpr const char* table_names[table_count] = {"offsets", "tags", "bits", "ranks", "bricks"};
+enum class Table : std::uint8_t { offsets, tags, bits, ranks, bricks, keys };
+inline constexpr std::size_t table_count = 6;
+inline constexpr const char* table_names[table_count] = {"offsets", "tags", "bits", "ranks", "bricks", "keys"};
 
 /// A T for each table.
 template <class T>
@@ -45,6 +45,11 @@ struct IndexParts {
         return n;
     }
 };
+
+/// True for the layouts that have a perfect hash, over positions or bricks.
+[[nodiscard]] inline bool is_hashed(Layout layout) {
+    return layout == Layout::voxel || layout == Layout::brick;
+}
 
 /// The way between an index and its parts.
 template <int D>
