@@ -35,7 +35,7 @@ void add_info(CLI::App& app) {
                         return;
                     }
                     const Json json = voxel_json(grid);
-                    std::printf("%s\n", (options->json ? json.dump(2) : voxel_text(json)).c_str());
+                    std::printf("%s\n", (options->json ? json_text(json) : voxel_text(json)).c_str());
                 } catch (const Error& e) {
                     throw e.in_file(options->input);
                 }

@@ -215,6 +215,8 @@ Draft<D> Builders<D>::voxels(std::span<const Voxel<D>> positions, const VoxelOpt
     return draft;
 }
 
+template std::uint32_t position_tag_bits<2>(const std::array<std::uint32_t, 2>&);
+template std::uint32_t position_tag_bits<3>(const std::array<std::uint32_t, 3>&);
 template Draft<2> Builders<2>::voxels(std::span<const Voxel<2>>, const VoxelOptions&, std::uint64_t,
                                       PerfectHashReport*);
 template Draft<3> Builders<3>::voxels(std::span<const Voxel<3>>, const VoxelOptions&, std::uint64_t,

@@ -47,6 +47,10 @@ void check_tags(const IndexParts<D>& p, const PerfectHash<D>& hash) {
         std::uint32_t needed = 0;
         for (const std::uint32_t bits : axis_bits<D>(p.extent)) needed += bits;
         if (p.tag_bits < needed) throw bad_part("tag bits", "too few for the domain");
+    } else if (p.encoding == Encoding::position_hash && p.entries != 0) {
+        // A walk asks for every position of the domain.
+        if (p.cells() > most_hashed_cells || p.cells() / hash.slots() > most_cells_per_slot)
+            throw bad_part("domain", "too large for position hashes");
     }
 }
 
