@@ -184,7 +184,7 @@ class Voxels(CommandLine):
         np.testing.assert_array_equal(np.load(self.path("f.npy")) != 0, [True, True, False])
         # The background of the grid fills blocks.
         self.json("pack", "g.vdb", "--block", 2, "-o", "b.qvox")
-        self.write_vdb("s.vdb", "string", points[:5], values)
+        self.write_vdb("s.vdb", "points", points[:5], values)
         self.fails(1, "pack", "s.vdb", "-o", "x.qvox", says=("s.vdb", "float"))
         self.write("bad.vdb", b"not a grid" * 50)
         self.fails(1, "pack", "bad.vdb", "-o", "x.qvox", says="bad.vdb")
@@ -234,7 +234,7 @@ class Voxels(CommandLine):
         self.write_vdb("a.vdb", "two", self.points, self.values[:, 0], "density")
         packed = self.json("pack", "a.vdb", "-o", "a.qvox")
         self.assertEqual([c["name"] for c in packed["channels"]], ["density", "other"])
-        self.assertEqual(packed["skipped"], ["words (string)"])
+        self.assertEqual(packed["skipped"], ["cloud (ptdataidx32)"])
         self.assertEqual(packed["transform"]["origin"], [10, 20, 30])
         self.assertEqual(packed["transform"]["step"], [[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]])
         self.assertEqual(packed["notes"]["density.class"], "fog volume")

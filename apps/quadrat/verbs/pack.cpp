@@ -48,8 +48,10 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
     Timer timer;
     VoxelGrid<D> grid;
     options.blocks.given = GivenSamples::remembered;
+    const bool coherent = options.voxels.coherence != Coherence::none;
+    PerfectHashReport report;
     if (options.block.empty() && !options.mipmap) {
-        grid.index = VoxelIndex<D>::build(positions, options.voxels);
+        grid.index = VoxelIndex<D>::build(positions, options.voxels, coherent ? &report : nullptr);
         for (const SourceColumn& c : source.columns) grid.add_channel(c.name, c.type, c.components, positions, c.rows);
     } else {
         std::vector<ColumnView> columns;
@@ -59,7 +61,7 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
         if (options.mipmap)
             grid = pack_mipmap<D>(positions, columns, {.blocked = !options.block.empty(), .blocks = options.blocks});
         else
-            grid = pack_blocks<D>(positions, columns, options.blocks);
+            grid = pack_blocks<D>(positions, columns, options.blocks, coherent ? &report : nullptr);
     }
     const double seconds = timer.lap();
     grid.transform = transform_in<D>(source.transform);
@@ -78,6 +80,7 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
     write_qvox(grid, options.out, {.compression = options.compression});
     Json json = voxel_json(grid);
     json["seconds"] = seconds;
+    if (coherent) json["coherent_share"] = report.coherent_share;
     if (!source.skipped.empty()) json["skipped"] = source.skipped;
     json["coherence"] = grid.index.layout() == Layout::voxel && grid.block == 0 && grid.mipmap.levels == 0
                             ? Json(coherence<D, D>(grid.index.hash(), positions))
@@ -163,6 +166,9 @@ void add_pack(CLI::App& app) {
                 }
             },
             source.positions);
+        if (!options->json && json.contains("coherent_share") && json["coherent_share"] < 1.0)
+            std::fprintf(stderr, "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
+                         100 * json["coherent_share"].get<double>());
         std::printf("%s\n", (options->json ? json_text(json) : voxel_text(json)).c_str());
     });
 }

@@ -341,6 +341,50 @@ class SparseVoxels {
         for (const auto& [p, k] : grid_.index.sorted()) fn(p, values_[k]);
     }
 
+    /// fn(position, value&) for every entry of a box, by z, y, x. Costs and throws as VoxelIndex::sorted_in.
+    ///
+    /// low, high: the corners, both in the box.
+    template <class Fn>
+    void for_each_in(const Voxel<D>& low, const Voxel<D>& high, Fn&& fn) {
+        for (const auto& [p, k] : grid_.index.sorted_in(low, high)) fn(p, values_[k]);
+    }
+    /// The values of a box as a dense array, x fastest, then y: high - low + 1 of them on each axis. What is not stored
+    /// is `background`. Throws as for_each_in, and Error{too_large} for 2^36 values or more.
+    ///
+    /// low, high: the corners, both in the box; high is not below low, or Error{bad_value}.
+    [[nodiscard]] std::vector<T> dense(const Voxel<D>& low, const Voxel<D>& high, const T& background = T{}) const {
+        std::uint64_t cells = 1;
+        for (int a = 0; a < D; ++a) {
+            const std::int64_t size = std::int64_t{high[a]} - low[a] + 1;
+            if (size < 1) throw Error(ErrorKind::bad_value, "high is below low", {.column = static_cast<std::uint64_t>(a)});
+            if (static_cast<std::uint64_t>(size) >= (std::uint64_t{1} << 36) / cells)
+                throw Error(ErrorKind::too_large, "a box of 2^36 values or more");
+            cells *= static_cast<std::uint64_t>(size);
+        }
+        std::vector<T> out(cells, background);
+        for (const auto& [p, k] : grid_.index.sorted_in(low, high)) {
+            std::uint64_t at = 0;
+            for (int a = D - 1; a >= 0; --a)
+                at = at * static_cast<std::uint64_t>(std::int64_t{high[a]} - low[a] + 1) +
+                     static_cast<std::uint64_t>(std::int64_t{p[a]} - low[a]);
+            out[at] = values_[k];
+        }
+        return out;
+    }
+    /// The dense slice at coordinate k of an axis, over the bounding box on the others: the values of dense() for that
+    /// box, so that the lower of the other axes is fastest. Empty without entries. Throws as dense().
+    ///
+    /// axis: 0 to D - 1, or Error{bad_value}. k: any coordinate; outside of the bounding box all is background.
+    [[nodiscard]] std::vector<T> slice(int axis, std::int32_t k, const T& background = T{}) const {
+        if (axis < 0 || axis >= D) throw Error(ErrorKind::bad_value, "no such axis", {.field = "axis"});
+        if (size() == 0) return {};
+        Voxel<D> low = grid_.index.origin(), high = low;
+        for (int a = 0; a < D; ++a)
+            high[a] += static_cast<std::int32_t>(grid_.index.extent()[static_cast<std::size_t>(a)] - 1);
+        low[axis] = high[axis] = k;
+        return dense(low, high, background);
+    }
+
     /// Another channel of the same positions, in the order of values(): entry k belongs to the same position. Valid as
     /// find()'s pointers are. Throws Error{bad_shape} if there is none of that name whose values have the size of U;
     /// types are not compared.

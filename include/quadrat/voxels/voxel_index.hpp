@@ -212,6 +212,11 @@ class VoxelIndex {
     }
     /// The stored positions with the places of their values, by z, y, x: O(n log n). Throws as for_each does.
     [[nodiscard]] std::vector<Entry> sorted() const;
+    /// Those of a box, by z, y, x. Costs what is least: the positions, rows or bricks of the box, or all entries; then
+    /// k log k for k results. Throws as for_each does.
+    ///
+    /// low, high: the corners, both in the box; any positions. A box of which high is below low is empty.
+    [[nodiscard]] std::vector<Entry> sorted_in(const Voxel<D>& low, const Voxel<D>& high) const;
 
   private:
     friend struct voxels::IndexFiles<D>;

@@ -71,7 +71,7 @@ class Builder {
             grow(report);
         }
         report.evictions = evictions_;
-        if (options_.coherence != Coherence::none) make_coherent();
+        if (options_.coherence != Coherence::none) make_coherent(report);
         return finish();
     }
 
@@ -253,24 +253,30 @@ class Builder {
         }
     }
 
-    // Places everything again, with an eye to coherence. That needs a little more room: the offset table grows by 3 %
-    // as often as needed, and after a dozen times the plain result stays.
-    void make_coherent() {
-        auto wanted = static_cast<double>(best_->trial->buckets().count());
+    // Places everything again, with an eye to coherence, if need be for a part of the points or with 3 and 6 % more
+    // offsets. Where even a quarter of the points finds no coherent place the plain result stays, and the report says
+    // so.
+    void make_coherent(PerfectHashReport& report) {
+        const auto wanted = static_cast<double>(best_->trial->buckets().count());
         std::unique_ptr<Trial<D, E>> larger;
-        for (unsigned round = 0; round < 12; ++round) {
-            const Trial<D, E>& trial = larger ? *larger : *best_->trial;
-            std::vector<Triple> offsets;
-            if ((!larger || trial.injective()) && voxels::place_coherently(trial.coherent_input(options_), offsets) &&
-                complete(trial, offsets)) {
+        for (unsigned round = 0; round < 3; ++round) {
+            if (round != 0)
+                larger = std::make_unique<Trial<D, E>>(
+                    positions_, shape_for(static_cast<std::uint64_t>((1 + 0.03 * round) * wanted), 0, false,
+                                          options_.seed + round));
+            Trial<D, E>& trial = larger ? *larger : *best_->trial;
+            if (larger && !trial.injective()) continue;
+            voxels::CoherentInput input = trial.coherent_input(options_);
+            for (const double share : {1.0, 0.75, 0.5, 0.25}) {
+                std::vector<Triple> offsets;
+                input.share = share;
+                if (!voxels::place_coherently(input, offsets) || !complete(trial, offsets)) continue;
                 Found found;
                 found.offsets = std::move(offsets);
                 found.trial = larger ? std::move(larger) : std::move(best_->trial);
+                report.coherent_share = share;
                 return keep(std::move(found));
             }
-            wanted *= 1.03;
-            larger = std::make_unique<Trial<D, E>>(
-                positions_, shape_for(static_cast<std::uint64_t>(wanted), 0, false, options_.seed + round));
         }
     }
 

@@ -39,6 +39,16 @@ void for_each_cell(const LocalOf<D>& extent, Fn&& fn) {
     }
 }
 
+/// fn(first position of a row) for every row along x of a box, its ends included, by z and y.
+template <int D, class Fn>
+void for_each_row(const LocalOf<D>& low, const LocalOf<D>& high, Fn&& fn) {
+    LocalOf<D> at = low;
+    for (std::size_t a = 0; a < D;) {
+        fn(at);
+        for (a = 1; a < D && at[a]++ == high[a]; ++a) at[a] = low[a];
+    }
+}
+
 /// Bits of each axis in a position tag. The last axis has room for one more, so that all ones are nobody's tag.
 ///
 ///     3D, extents 100, 100, 100:   zzzzzzz yyyyyyy xxxxxxx      x lowest, 7 bits each

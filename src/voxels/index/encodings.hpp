@@ -236,6 +236,45 @@ struct Bricks {
             }
         }
     }
+    /// give(local, place) for the entries of a box, its ends included; bricks that the box meets are looked up one by
+    /// one, so there should be fewer of them than bricks in all.
+    template <class Give>
+    void visit_box(LocalOf<D> low, LocalOf<D> high, Give&& give) const {
+        constexpr std::uint32_t shift = brick_shift<D>, mask_low = (1u << shift) - 1;
+        for (std::size_t a = 0; a < D; ++a) {
+            low[a] += phase[a];
+            high[a] += phase[a];
+        }
+        LocalOf<D> first, last;
+        for (std::size_t a = 0; a < D; ++a) {
+            first[a] = low[a] >> shift;
+            last[a] = high[a] >> shift;
+        }
+        for_each_row<D>(first, last, [&](LocalOf<D> brick) {
+            for (; brick[0] <= last[0]; ++brick[0]) {
+                const auto place = hash.place(brick);
+                auto [mask, rest] = records.at(place.slot);
+                if (((rest >> 32 ^ place.bucket) & records.tag_mask) != 0) continue;
+                for (auto at = static_cast<std::uint32_t>(rest); mask != 0; mask &= mask - 1, ++at) {
+                    auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
+                    LocalOf<D> local;
+                    bool in = true;
+                    for (std::size_t a = 0; a < D; ++a, bit >>= shift) {
+                        local[a] = brick[a] << shift | (bit & mask_low);
+                        in &= local[a] >= low[a] && local[a] <= high[a];
+                        local[a] -= phase[a];
+                    }
+                    if (in) give(local, at);
+                }
+            }
+        });
+    }
+    [[nodiscard]] std::uint64_t bricks_in(const LocalOf<D>& low, const LocalOf<D>& high) const {
+        std::uint64_t n = 1;
+        for (std::size_t a = 0; a < D; ++a)
+            n *= ((high[a] + phase[a]) >> brick_shift<D>) - ((low[a] + phase[a]) >> brick_shift<D>) + std::uint64_t{1};
+        return n;
+    }
     [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& extent) const {
         return FastFind<D>::bricks(origin, extent, phase, hash, records);
     }

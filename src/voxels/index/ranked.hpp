@@ -54,9 +54,34 @@ struct Bits {
             if (words[k >> 3] >> (k & 7) & 1) give(local, rank++);
         });
     }
+    /// give(local, place) for the entries of a box, its ends included: row by row.
+    template <class Give>
+    void visit_box(const LocalOf<D>& low, const LocalOf<D>& high, Give&& give) const {
+        for_each_row<D>(low, high, [&](LocalOf<D> at) {
+            const std::uint64_t first = linear<D>(at, extent), last = first + high[0] - low[0];
+            std::uint32_t rank = rank_of(first);
+            for (std::uint64_t w = first >> 6; w <= last >> 6; ++w) {
+                std::uint64_t bits = word(w);
+                if (w == first >> 6) bits &= ~std::uint64_t{0} << (first & 63);
+                if (w == last >> 6) bits &= ~std::uint64_t{0} >> (63 - (last & 63));
+                for (; bits != 0; bits &= bits - 1) {
+                    const std::uint64_t k = w * 64 + static_cast<std::uint64_t>(std::countr_zero(bits));
+                    at[0] = low[0] + static_cast<std::uint32_t>(k - first);
+                    give(at, rank++);
+                }
+            }
+        });
+    }
     [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& box) const { return {origin, box}; }
 
   private:
+    // Bits that are set before bit k.
+    [[nodiscard]] std::uint32_t rank_of(std::uint64_t k) const {
+        std::uint32_t rank;
+        std::memcpy(&rank, ranks + (k >> 9) * 4, 4);
+        for (std::uint64_t w = k >> 9 << 3; w < k >> 6; ++w) rank += static_cast<std::uint32_t>(std::popcount(word(w)));
+        return rank + static_cast<std::uint32_t>(std::popcount(word(k >> 6) & ((std::uint64_t{1} << (k & 63)) - 1)));
+    }
     [[nodiscard]] std::uint64_t word(std::uint64_t w) const {
         std::uint64_t value;
         std::memcpy(&value, words + w * 8, 8);
@@ -102,16 +127,37 @@ struct Keys {
     }
     template <class Give>
     void visit(Give&& give) const {
-        code.visit(0, code.shape().cells, [&](std::uint64_t key, std::uint32_t at) {
-            LocalOf<D> local;
-            for (std::size_t a = 0; a < D; ++a) {
-                local[a] = static_cast<std::uint32_t>(key % extent[a]);
-                key /= extent[a];
-            }
-            give(local, at);
+        code.visit(0, code.shape().cells,
+                   [&](std::uint64_t key, std::uint32_t at) { give(position(key), at); });
+    }
+    /// As Bits::visit_box(): row by row, or all keys between the corners where rows are many.
+    template <class Give>
+    void visit_box(const LocalOf<D>& low, const LocalOf<D>& high, Give&& give) const {
+        std::uint64_t rows = 1;
+        for (std::size_t a = 1; a < D; ++a) rows *= high[a] - low[a] + std::uint64_t{1};
+        if (rows < code.shape().entries / 32 + 16) {
+            for_each_row<D>(low, high, [&](const LocalOf<D>& at) {
+                const std::uint64_t first = linear<D>(at, extent);
+                code.visit(first, first + high[0] - low[0] + 1,
+                           [&](std::uint64_t key, std::uint32_t k) { give(position(key), k); });
+            });
+            return;
+        }
+        code.visit(linear<D>(low, extent), linear<D>(high, extent) + 1, [&](std::uint64_t key, std::uint32_t at) {
+            const LocalOf<D> local = position(key);
+            bool in = true;
+            for (std::size_t a = 0; a < D; ++a) in &= local[a] >= low[a] && local[a] <= high[a];
+            if (in) give(local, at);
         });
     }
     [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& box) const { return {origin, box}; }
+
+  private:
+    [[nodiscard]] LocalOf<D> position(std::uint64_t key) const {
+        LocalOf<D> local;
+        for (std::size_t a = 0; a < D; ++a, key /= extent[a - 1]) local[a] = static_cast<std::uint32_t>(key % extent[a]);
+        return local;
+    }
 };
 
 }  // namespace quadrat::voxels

@@ -83,8 +83,15 @@ bool take(const openvdb::GridBase::Ptr& base, ValueType type, std::uint32_t comp
         column.type = type_of(*grid, type);
         column.components = components;
         auto in = grid->getConstAccessor();
-        for (const Voxel<3>& p : positions) append_as(column.rows, column.type, in.getValue({p[0], p[1], p[2]}));
-        append_as(column.background, column.type, grid->background());
+        for (const Voxel<3>& p : positions) {
+            const openvdb::Coord c(p[0], p[1], p[2]);
+            if constexpr (std::is_same_v<Grid, openvdb::MaskGrid>)
+                append_as(column.rows, column.type, in.isValueOn(c));
+            else
+                append_as(column.rows, column.type, in.getValue(c));
+        }
+        if constexpr (!std::is_same_v<Grid, openvdb::MaskGrid>)
+            append_as(column.background, column.type, grid->background());
     };
     sources.push_back(std::move(s));
     return true;
@@ -93,7 +100,8 @@ bool take(const openvdb::GridBase::Ptr& base, ValueType type, std::uint32_t comp
 bool take_any(const openvdb::GridBase::Ptr& g, std::vector<Source>& s) {
     return take<openvdb::FloatGrid>(g, ValueType::f32, 1, s) || take<openvdb::DoubleGrid>(g, ValueType::f64, 1, s) ||
            take<openvdb::Int32Grid>(g, ValueType::i32, 1, s) || take<openvdb::Int64Grid>(g, ValueType::i64, 1, s) ||
-           take<openvdb::BoolGrid>(g, ValueType::boolean, 1, s) || take<openvdb::Vec3SGrid>(g, ValueType::f32, 3, s) ||
+           take<openvdb::BoolGrid>(g, ValueType::boolean, 1, s) ||
+           take<openvdb::MaskGrid>(g, ValueType::boolean, 1, s) || take<openvdb::Vec3SGrid>(g, ValueType::f32, 3, s) ||
            take<openvdb::Vec3DGrid>(g, ValueType::f64, 3, s) || take<openvdb::Vec3IGrid>(g, ValueType::i32, 3, s);
 }
 
