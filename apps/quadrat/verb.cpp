@@ -80,7 +80,8 @@ std::string printable(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto c = static_cast<unsigned char>(text[i]);
         // In UTF-8 the second set of control characters is C2 80 to C2 9F.
-        const bool second = c == 0xc2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
+        const bool second =
+            c == 0xc2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
         for (std::size_t end = second ? i + 1 : i; i <= end; ++i) {
             const auto b = static_cast<unsigned char>(text[i]);
             if (!second && b >= ' ' && b != 127)

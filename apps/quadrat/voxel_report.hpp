@@ -65,9 +65,8 @@ template <int D>
     Json notes = Json::object();
     for (const Note& n : grid.notes) notes[n.key] = n.text;
     const std::size_t value_bytes = grid.value_bytes();
-    const double offset_bits = h.entries() == 0
-                                   ? 0.0
-                                   : static_cast<double>(D * h.offset_bits()) * h.buckets() / x.entries();
+    const double offset_bits =
+        h.entries() == 0 ? 0.0 : static_cast<double>(D * h.offset_bits()) * h.buckets() / x.entries();
     return {{"entries", x.entries()},
             {"dimension", D},
             {"domain", domain},
@@ -94,11 +93,15 @@ template <int D>
     for (const auto& [key, value] : json.items()) {
         if (key == "channels") {
             for (const auto& c : value)
-                text += "channel " + printable(c["name"].get<std::string>()) + ": " + c["type"].get<std::string>() + " x " +
-                        std::to_string(c["components"].get<unsigned>()) + "\n";
+                text += "channel " + printable(c["name"].get<std::string>()) + ": " + c["type"].get<std::string>() +
+                        " x " + std::to_string(c["components"].get<unsigned>()) + "\n";
             continue;
         }
-        if (!value.is_null()) text += key + ": " + (value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
+        if (!value.is_null())
+            text += key + ": " +
+                    (value.is_string() ? value.get<std::string>()
+                                       : value.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+                    "\n";
     }
     if (!text.empty()) text.pop_back();
     return text;

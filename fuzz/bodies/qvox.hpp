@@ -67,15 +67,15 @@ void use_grid(VoxelGrid<D> grid) {
         if (grid.mipmap.levels) {
             const MipmapVoxels<std::uint8_t, D> v(std::move(grid));
             expect_within_range<std::uint8_t, D>(v.grid(), v.background(), p,
-                                              [&](const Vec<D, double>& q) { return v.sample(q, 0.5); });
+                                                 [&](const Vec<D, double>& q) { return v.sample(q, 0.5); });
         } else if (grid.block) {
             const BlockedVoxels<std::uint8_t, D> v(std::move(grid));
             expect_within_range<std::uint8_t, D>(v.grid(), v.background(), p,
-                                              [&](const Vec<D, double>& q) { return v.sample(q); });
+                                                 [&](const Vec<D, double>& q) { return v.sample(q); });
         } else {
             const SparseVoxels<std::uint32_t, D> v(std::move(grid));
             expect_within_range<std::uint32_t, D>(v.grid(), 0u, p,
-                                               [&](const Vec<D, double>& q) { return sample(v, q); });
+                                                  [&](const Vec<D, double>& q) { return sample(v, q); });
         }
     } catch (const Error&) {  // values of another size
     }

@@ -105,8 +105,8 @@ bool write_pixels(Writer& writer, Output& output, const Image& image, png_bytepp
     constexpr int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                              PNG_COLOR_TYPE_RGB_ALPHA};
     png_set_write_fn(writer.png, &output, on_write, nullptr);
-    png_set_IHDR(writer.png, writer.info, image.width, image.height, static_cast<int>(image.depth), types[image.channels - 1], PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(writer.png, writer.info, image.width, image.height, static_cast<int>(image.depth),
+                 types[image.channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(writer.png, writer.info);
     if (std::endian::native == std::endian::little) png_set_swap(writer.png);
     png_write_image(writer.png, rows);

@@ -24,7 +24,8 @@ struct Image {
     }
 };
 
-/// Palettes and depths below 8 bits are expanded to 8; transparency becomes an alpha channel. Throws bad_format. Allocates no more than a PNG of this many bytes can hold.
+/// Palettes and depths below 8 bits are expanded to 8; transparency becomes an alpha channel. Throws bad_format.
+/// Allocates no more than a PNG of this many bytes can hold.
 [[nodiscard]] Image parse_png(std::span<const std::byte> file, std::string_view name);
 [[nodiscard]] Image read_png(const std::string& path);
 void write_png(const std::string& path, const Image& image);

@@ -70,7 +70,8 @@ void check(const VoxelRay<D>& ray) {
         moves |= ray.direction[a] != 0;
     }
     if (!finite || !moves)
-        throw Error(ErrorKind::bad_value, finite ? "a ray without a direction" : "a ray that is not finite", {.field = "ray"});
+        throw Error(ErrorKind::bad_value, finite ? "a ray without a direction" : "a ray that is not finite",
+                    {.field = "ray"});
 }
 
 // The part of the ray within [0, size] on each axis; false if there is none.

@@ -47,7 +47,8 @@ void write_two(const char* const* arguments) {
     first->setGridClass(openvdb::GRID_FOG_VOLUME);
     const auto transform = openvdb::math::Transform::createLinearTransform(0.5);
     transform->postTranslate({10, 20, 30});
-    for (const openvdb::GridBase::Ptr& g : openvdb::GridPtrVec{first, second, third}) g->setTransform(transform->copy());
+    for (const openvdb::GridBase::Ptr& g : openvdb::GridPtrVec{first, second, third})
+        g->setTransform(transform->copy());
     openvdb::io::File file(arguments[1]);
     file.write({first, second, third});
     file.close();

@@ -34,6 +34,27 @@ GLuint texture(GLint inner, GLenum format, GLenum type, int width, int height, c
     return id;
 }
 
+GLuint filtered(const ShaderAtlas& a) {
+    const GLenum target = a.solid ? GL_TEXTURE_3D : GL_TEXTURE_2D;
+    constexpr GLint bytes[] = {0, GL_R8, GL_RG8, 0, GL_RGBA8}, halves[] = {0, GL_R16F, GL_RG16F, 0, GL_RGBA16F};
+    constexpr GLenum formats[] = {0, GL_RED, GL_RG, 0, GL_RGBA};
+    const GLint inner = (a.half ? halves : bytes)[a.components];
+    const GLenum format = formats[a.components], type = a.half ? GL_HALF_FLOAT : GL_UNSIGNED_BYTE;
+    GLuint id = 0;
+    glGenTextures(1, &id);
+    glBindTexture(target, id);
+    for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+        glTexParameteri(target, filter, GL_LINEAR);
+    for (const GLenum wrap : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TEXTURE_WRAP_R})
+        glTexParameteri(target, wrap, GL_CLAMP_TO_EDGE);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    if (a.solid)
+        glTexImage3D(target, 0, inner, a.width, a.height, a.depth, 0, format, type, a.texels);
+    else
+        glTexImage2D(target, 0, inner, a.width, a.height, 0, format, type, a.texels);
+    return id;
+}
+
 }  // namespace
 
 ShaderRunner::ShaderRunner() {
@@ -64,7 +85,8 @@ ShaderRunner::~ShaderRunner() {
 
 std::vector<std::int32_t> ShaderRunner::run(const std::string& functions, const std::string& call,
                                             std::span<const ShaderTexture> textures,
-                                            std::span<const std::array<std::int32_t, 3>> queries) {
+                                            std::span<const std::array<std::int32_t, 3>> queries,
+                                            const ShaderAtlas* atlas) {
     constexpr int width = 512;
     const int height = static_cast<int>((queries.size() + width - 1) / width);
     std::vector<std::int32_t> cells(std::size_t{4} * width * static_cast<std::size_t>(height));
@@ -102,6 +124,11 @@ std::vector<std::int32_t> ShaderRunner::run(const std::string& functions, const 
         ids.push_back(texture(GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, glsl_texture_width,
                               static_cast<int>(t.words.size() / glsl_texture_width), t.words.data()));
         bind(t.name);
+    }
+    if (atlas) {
+        glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(ids.size()));
+        ids.push_back(filtered(*atlas));
+        bind(atlas->name);
     }
     GLuint frame = 0;
     glGenFramebuffers(1, &frame);

@@ -183,7 +183,8 @@ TEST(Png, RoundTripOfEveryChannelCount) {
     for (std::uint32_t kind = 1; kind <= 8; ++kind) {
         const std::uint32_t channels = (kind - 1) % 4 + 1, depth = kind > 4 ? 16 : 8;
         io::Image image{.width = 5, .height = 3, .channels = channels, .pixels = {}, .depth = depth};
-        for (std::uint32_t k = 0; k < 15 * image.pixel_bytes(); ++k) image.pixels.push_back(static_cast<std::uint8_t>(k * 17));
+        for (std::uint32_t k = 0; k < 15 * image.pixel_bytes(); ++k)
+            image.pixels.push_back(static_cast<std::uint8_t>(k * 17));
         io::write_png(scratch.file("a.png"), image);
         const io::Image copy = io::read_png(scratch.file("a.png"));
         EXPECT_EQ(copy.width, 5u);

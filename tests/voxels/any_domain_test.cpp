@@ -16,7 +16,7 @@ namespace quadrat {
 namespace {
 
 template <int D>
-struct Hash {
+struct VoxelHash {
     std::size_t operator()(const Voxel<D>& p) const {
         std::uint64_t h = 0;
         for (int a = 0; a < D; ++a) h = (h ^ static_cast<std::uint32_t>(p[a])) * 0x9E3779B97F4A7C15u;
@@ -32,16 +32,16 @@ double bits_of(const VoxelIndex<D>& x, std::size_t value_bytes) {
 
 // A list of sorted keys, 6 bits more for each entry, and 1 KB.
 template <int D>
-double bound(const VoxelIndex<D>& x) {
+double list_bound(const VoxelIndex<D>& x) {
     double log2_cells = 0;
     for (int a = 0; a < D; ++a) log2_cells += std::log2(x.extent()[static_cast<std::size_t>(a)]);
     return x.entries() * (std::ceil(log2_cells - 1e-9) + 6) + 8192;
 }
 
 template <int D>
-class Sets {
+class RandomSets {
   public:
-    explicit Sets(std::uint64_t seed) : g_(seed) {}
+    explicit RandomSets(std::uint64_t seed) : g_(seed) {}
 
     /// A set of random size, shape and clustering.
     std::vector<Voxel<D>> next(std::size_t largest) {
@@ -60,7 +60,8 @@ class Sets {
         for (std::size_t tries = 0; out.size() < n && tries < 4 * n + 10; ++tries) {
             Voxel<D> p = anywhere();
             if (kind == 1)  // clusters
-                for (int a = 0; a < D; ++a) p[a] = inside(centres[g_() % centres.size()][a] + spread * (unit() - 0.5), a);
+                for (int a = 0; a < D; ++a)
+                    p[a] = inside(centres[g_() % centres.size()][a] + spread * (unit() - 0.5), a);
             if (kind == 2)  // a row, and now and then a far point
                 for (int a = 1; a < D && g_() % 100 != 0; ++a) p[a] = centres[0][a];
             if (kind == 3)  // a lattice
@@ -68,8 +69,10 @@ class Sets {
             if (kind == 4)  // a floor with a pole
                 p[D - 1] = g_() % 8 ? 0 : p[D - 1];
             if (kind == 5)  // filled from the corner on, row after row
-                for (std::size_t a = 0, rest = tries; a < D; rest /= static_cast<std::size_t>(extent_[static_cast<int>(a)]), ++a)
-                    p[static_cast<int>(a)] = static_cast<std::int32_t>(rest % static_cast<std::size_t>(extent_[static_cast<int>(a)]));
+                for (std::size_t a = 0, rest = tries; a < D;
+                     rest /= static_cast<std::size_t>(extent_[static_cast<int>(a)]), ++a)
+                    p[static_cast<int>(a)] =
+                        static_cast<std::int32_t>(rest % static_cast<std::size_t>(extent_[static_cast<int>(a)]));
             for (int a = 0; a < D; ++a) p[a] += origin_[a];
             if (seen_.insert({p, true}).second) out.push_back(p);
         }
@@ -89,13 +92,13 @@ class Sets {
 
     std::mt19937_64 g_;
     Voxel<D> extent_ = {}, origin_ = {};
-    std::unordered_map<Voxel<D>, bool, Hash<D>> seen_;
+    std::unordered_map<Voxel<D>, bool, VoxelHash<D>> seen_;
 };
 
 // Every stored position has a place of its own, and others have none; one by one, many at a time, and as a walk.
 template <int D>
-void expect_exact(const VoxelIndex<D>& x, const std::vector<Voxel<D>>& points, std::mt19937_64& g) {
-    std::unordered_map<Voxel<D>, std::uint32_t, Hash<D>> place;
+void expect_exact_index(const VoxelIndex<D>& x, const std::vector<Voxel<D>>& points, std::mt19937_64& g) {
+    std::unordered_map<Voxel<D>, std::uint32_t, VoxelHash<D>> place;
     std::vector<bool> taken(x.values());
     for (const auto& p : points) {
         const std::uint32_t k = x.find(p);
@@ -135,13 +138,13 @@ void expect_exact(const VoxelIndex<D>& x, const std::vector<Voxel<D>>& points, s
     }
 }
 
-constexpr Layout layouts[] = {Layout::voxel, Layout::brick, Layout::bits};
-constexpr Encoding encodings[] = {Encoding::automatic, Encoding::domain_bit, Encoding::position_tag,
-                                  Encoding::position_hash, Encoding::bucket_tag};
+constexpr Layout compared_layouts[] = {Layout::voxel, Layout::brick, Layout::bits};
+constexpr Encoding compared_encodings[] = {Encoding::automatic, Encoding::domain_bit, Encoding::position_tag,
+                                           Encoding::position_hash, Encoding::bucket_tag};
 
 template <int D>
-void sweep(int sets, std::size_t largest, std::size_t compare_every) {
-    Sets<D> source(static_cast<std::uint64_t>(D));
+void sweep_domains(int sets, std::size_t largest, std::size_t compare_every) {
+    RandomSets<D> source(static_cast<std::uint64_t>(D));
     std::map<Layout, int> taken;
     for (int i = 0; i < sets; ++i) {
         const auto points = source.next(largest);
@@ -150,18 +153,18 @@ void sweep(int sets, std::size_t largest, std::size_t compare_every) {
         const auto x = VoxelIndex<D>::build(points, {.value_bytes = value_bytes});
         ++taken[x.layout()];
         const double bits = bits_of(x, value_bytes);
-        ASSERT_LE(bits, bound(x)) << name(x.layout());
-        ASSERT_NO_FATAL_FAILURE(expect_exact<D>(x, points, source.random()));
+        ASSERT_LE(bits, list_bound(x)) << name(x.layout());
+        ASSERT_NO_FATAL_FAILURE(expect_exact_index<D>(x, points, source.random()));
         const auto small = VoxelIndex<D>::build(points, {.optimize = Optimize::size, .value_bytes = value_bytes});
         const auto keys = VoxelIndex<D>::build(points, {.layout = Layout::keys});
         ASSERT_LE(bits_of(small, value_bytes), bits);
         ASSERT_LE(bits_of(small, value_bytes), bits_of(keys, value_bytes));
-        ASSERT_NO_FATAL_FAILURE(expect_exact<D>(keys, points, source.random()));
+        ASSERT_NO_FATAL_FAILURE(expect_exact_index<D>(keys, points, source.random()));
         if (static_cast<std::size_t>(i) % compare_every != 0) continue;
         std::uint64_t cells = 1;
         for (const std::uint32_t e : x.extent()) cells *= e;
-        for (const Layout l : layouts)
-            for (const Encoding e : encodings) {
+        for (const Layout l : compared_layouts)
+            for (const Encoding e : compared_encodings) {
                 if (e == Encoding::position_hash && cells > 1u << 22) continue;  // slow
                 if ((l == Layout::bits || e == Encoding::domain_bit) && cells > std::uint64_t{1} << 30) continue;
                 if (l != Layout::voxel && e != Encoding::automatic) continue;
@@ -169,22 +172,22 @@ void sweep(int sets, std::size_t largest, std::size_t compare_every) {
                     const auto other =
                         VoxelIndex<D>::build(points, {.layout = l, .encoding = e, .value_bytes = value_bytes});
                     ASSERT_LE(bits, bits_of(other, value_bytes)) << name(l) << " " << name(e);
-                    ASSERT_NO_FATAL_FAILURE(expect_exact<D>(other, points, source.random()));
+                    ASSERT_NO_FATAL_FAILURE(expect_exact_index<D>(other, points, source.random()));
                 } catch (const Error& error) {
                     ASSERT_TRUE(error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::too_large);
                     ASSERT_FALSE(l == Layout::voxel && e == Encoding::automatic);
                 }
             }
     }
-    EXPECT_EQ(taken.size(), 4u) << "the sweep should lead to every layout";
+    EXPECT_EQ(taken.size(), 4u) << "the sweep_domains should lead to every layout";
 }
 
 TEST(AnyDomain, PacksSmall2D) {
-    sweep<2>(test::scaled(1000, 150, 20), test::scaled<std::size_t>(4000, 1000, 300), 7);
+    sweep_domains<2>(test::scaled(1000, 150, 20), test::scaled<std::size_t>(4000, 1000, 300), 7);
 }
 
 TEST(AnyDomain, PacksSmall3D) {
-    sweep<3>(test::scaled(1000, 150, 20), test::scaled<std::size_t>(4000, 1000, 300), 7);
+    sweep_domains<3>(test::scaled(1000, 150, 20), test::scaled<std::size_t>(4000, 1000, 300), 7);
 }
 
 template <int D>
@@ -199,15 +202,15 @@ std::vector<Voxel<D>> scattered(std::size_t n, const Voxel<D>& extent, std::uint
     return {seen.begin(), seen.end()};
 }
 
-// Sets that were refused as too regular, or took up to 9,472 bits an entry.
+// RandomSets that were refused as too regular, or took up to 9,472 bits an entry.
 TEST(AnyDomain, FloorsStripsPolesAndChunks) {
     std::mt19937_64 g(1);
     const auto expect_small = [&](const std::vector<Voxel<3>>& points, double most) {
         const auto x = VoxelIndex<3>::build(points);
         EXPECT_LE(x.overhead_bits_per_entry(4), most) << name(x.layout()) << " " << name(x.encoding());
-        EXPECT_LE(bits_of(x, 4), bound(x));
-        expect_exact<3>(x, points, g);
-        expect_exact<3>(VoxelIndex<3>::build(points, {.layout = Layout::voxel}), points, g);
+        EXPECT_LE(bits_of(x, 4), list_bound(x));
+        expect_exact_index<3>(x, points, g);
+        expect_exact_index<3>(VoxelIndex<3>::build(points, {.layout = Layout::voxel}), points, g);
     };
     const std::size_t many = test::scaled<std::size_t>(100000, 20000, 2000);
     expect_small(scattered<3>(many, {20000, 20000, 1}, 3), 24);
@@ -263,8 +266,8 @@ TEST(KeyCode, BucketsOfEveryKind) {
             points.push_back({1000 + static_cast<std::int32_t>(i * 3), static_cast<std::int32_t>(dense % 7), 1000000});
         for (const auto& p : scattered<3>(500, {2097152, 2097152, 2097152}, dense + 1)) points.push_back(p);
         const auto x = VoxelIndex<3>::build(points, {.layout = Layout::keys});
-        expect_exact<3>(x, points, g);
-        EXPECT_LE(bits_of(x, 4), bound(x));
+        expect_exact_index<3>(x, points, g);
+        EXPECT_LE(bits_of(x, 4), list_bound(x));
     }
     const auto one = VoxelIndex<2>::build(std::vector<Voxel<2>>{{5, 5}}, {.layout = Layout::keys});
     EXPECT_EQ(one.find({5, 5}), 0u);

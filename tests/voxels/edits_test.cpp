@@ -14,11 +14,11 @@ namespace quadrat {
 namespace {
 
 template <int D>
-using Oracle = std::map<Voxel<D>, std::uint32_t, test::VoxelLess<D>>;
+using EditOracle = std::map<Voxel<D>, std::uint32_t, test::VoxelLess<D>>;
 
 template <int D>
-void expect_equal(const EditableVoxels<std::uint32_t, D>& v, const Oracle<D>& oracle,
-                  const std::vector<Voxel<D>>& queries) {
+void expect_same_entries(const EditableVoxels<std::uint32_t, D>& v, const EditOracle<D>& oracle,
+                         const std::vector<Voxel<D>>& queries) {
     ASSERT_EQ(v.size(), oracle.size());
     std::vector<std::uint32_t> batch(queries.size());
     v.at(queries, batch, 7u);
@@ -29,18 +29,18 @@ void expect_equal(const EditableVoxels<std::uint32_t, D>& v, const Oracle<D>& or
         ASSERT_EQ(batch[i], want);
         ASSERT_EQ(v.find(queries[i]) != nullptr, it != oracle.end());
     }
-    Oracle<D> seen;
+    EditOracle<D> seen;
     v.for_each([&](const Voxel<D>& p, const std::uint32_t& value) { ASSERT_TRUE(seen.emplace(p, value).second); });
     ASSERT_EQ(seen, oracle);
 }
 
 template <int D>
-void sweep(const VoxelOptions& options, std::size_t packed, std::uint64_t seed) {
+void sweep_edits(const VoxelOptions& options, std::size_t packed, std::uint64_t seed) {
     std::mt19937_64 g(seed);
     const auto points = test::random_voxels<D>(packed, -12, 24, seed);
     std::vector<std::uint32_t> values(points.size());
     std::iota(values.begin(), values.end(), 100u);
-    Oracle<D> oracle;
+    EditOracle<D> oracle;
     for (std::size_t i = 0; i < points.size(); ++i) oracle[points[i]] = values[i];
     EditableVoxels<std::uint32_t, D> v(SparseVoxels<std::uint32_t, D>::pack(points, values, options), options);
     const auto anywhere = [&] {
@@ -65,27 +65,27 @@ void sweep(const VoxelOptions& options, std::size_t packed, std::uint64_t seed) 
         if (round % 250 != 0) continue;
         std::vector<Voxel<D>> queries(points);
         for (int k = 0; k < 300; ++k) queries.push_back(anywhere());
-        ASSERT_NO_FATAL_FAILURE(expect_equal(v, oracle, queries));
+        ASSERT_NO_FATAL_FAILURE(expect_same_entries(v, oracle, queries));
     }
     v.repack();
-    ASSERT_NO_FATAL_FAILURE(expect_equal(v, oracle, points));
+    ASSERT_NO_FATAL_FAILURE(expect_same_entries(v, oracle, points));
     while (!oracle.empty()) {
         ASSERT_TRUE(v.erase(oracle.begin()->first));
         oracle.erase(oracle.begin());
     }
     ASSERT_EQ(v.size(), 0u);
     v.repack();
-    ASSERT_NO_FATAL_FAILURE(expect_equal(v, oracle, points));
+    ASSERT_NO_FATAL_FAILURE(expect_same_entries(v, oracle, points));
     ASSERT_TRUE(v.insert(anywhere(), 1));
 }
 
 TEST(EditableVoxels, AreAMap) {
     for (const Layout l : {Layout::automatic, Layout::voxel, Layout::brick, Layout::bits, Layout::keys}) {
         SCOPED_TRACE(name(l));
-        sweep<2>({.layout = l}, 200, 3);
-        sweep<3>({.layout = l}, 900, 4);
+        sweep_edits<2>({.layout = l}, 200, 3);
+        sweep_edits<3>({.layout = l}, 900, 4);
     }
-    sweep<3>({}, 0, 5);
+    sweep_edits<3>({}, 0, 5);
 }
 
 TEST(EditableVoxels, RepackKeepsWhatTheGridHas) {
@@ -132,8 +132,8 @@ TEST(EditableVoxels, WhatCannotBePackedIsRefused) {
     v.repack();
     EXPECT_EQ(v.at({2097151, 0, -5}), 2);
     const std::vector<Voxel<3>> one{{0, 0, 0}};
-    EXPECT_THROW(EditableVoxels<float>(SparseVoxels<float>::pack(one, std::vector<float>{1},
-                                                                 {.encoding = Encoding::constrained})),
+    EXPECT_THROW(EditableVoxels<float>(
+                     SparseVoxels<float>::pack(one, std::vector<float>{1}, {.encoding = Encoding::constrained})),
                  Error);
 }
 

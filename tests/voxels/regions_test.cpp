@@ -15,18 +15,21 @@
 namespace quadrat {
 namespace {
 
-struct Kind {
+struct RegionKind {
     Layout layout;
     Encoding encoding = Encoding::automatic;
 };
-constexpr Kind kinds[] = {{Layout::voxel, Encoding::bucket_tag},   {Layout::voxel, Encoding::position_tag},
-                          {Layout::voxel, Encoding::domain_bit},   {Layout::voxel, Encoding::position_hash},
-                          {Layout::brick},                         {Layout::bits},
-                          {Layout::keys}};
+constexpr RegionKind region_kinds[] = {{Layout::voxel, Encoding::bucket_tag},
+                                       {Layout::voxel, Encoding::position_tag},
+                                       {Layout::voxel, Encoding::domain_bit},
+                                       {Layout::voxel, Encoding::position_hash},
+                                       {Layout::brick},
+                                       {Layout::bits},
+                                       {Layout::keys}};
 
 // An index without entries where position hashes cannot tell so few positions from so many.
 template <int D>
-VoxelIndex<D> build(const std::vector<Voxel<D>>& points, const Kind& kind) {
+VoxelIndex<D> build_kind(const std::vector<Voxel<D>>& points, const RegionKind& kind) {
     try {
         return VoxelIndex<D>::build(points, {.layout = kind.layout, .encoding = kind.encoding});
     } catch (const Error& e) {
@@ -44,12 +47,12 @@ std::vector<Voxel<D>> some_set(int number) {
 }
 
 template <int D>
-void boxes(const Kind& kind) {
+void boxes(const RegionKind& kind) {
     std::mt19937_64 g(4);
     for (int number = 0; number < 3; ++number) {
         auto points = some_set<D>(number);
         std::sort(points.begin(), points.end(), test::VoxelLess<D>());
-        const auto index = build<D>(points, kind);
+        const auto index = build_kind<D>(points, kind);
         if (index.entries() == 0) continue;
         for (int round = 0; round < test::scaled(200, 60, 20); ++round) {
             Voxel<D> low, high;
@@ -77,7 +80,7 @@ void boxes(const Kind& kind) {
 }
 
 TEST(Regions, AreWhatLiesInTheBox) {
-    for (const Kind& kind : kinds) {
+    for (const RegionKind& kind : region_kinds) {
         SCOPED_TRACE(std::string(name(kind.layout)) + " " + name(kind.encoding));
         boxes<2>(kind);
         boxes<3>(kind);
@@ -135,19 +138,20 @@ bool cut(const VoxelRay<D>& ray, const Voxel<D>& p, double half, double& begin, 
 
 // Every cube that the ray passes for more than rounding is visited, none that it misses by more, in order and once.
 template <int D>
-void march_all(const Kind& kind) {
+void march_all(const RegionKind& kind) {
     std::mt19937_64 g(8);
     const auto unit = [&] { return static_cast<double>(g() >> 11) * 0x1p-53; };
     for (int number = 0; number < 3; ++number) {
         const auto points = some_set<D>(number);
-        const auto index = build<D>(points, kind);
+        const auto index = build_kind<D>(points, kind);
         if (index.entries() == 0) continue;
         const VoxelRays<D> rays(index);
         EXPECT_LE(rays.bytes() * 8, 2 * points.size() + 128);
         for (int round = 0; round < test::scaled(300, 80, 20); ++round) {
             VoxelRay<D> ray;
             for (int a = 0; a < D; ++a) {
-                ray.origin[a] = round % 4 == 0 ? std::floor(unit() * 60 - 30) + 0.5 * (round % 8 == 0) : unit() * 120 - 60;
+                ray.origin[a] =
+                    round % 4 == 0 ? std::floor(unit() * 60 - 30) + 0.5 * (round % 8 == 0) : unit() * 120 - 60;
                 ray.direction[a] = round % 3 == 0 ? std::floor(unit() * 3) - 1 : unit() * 2 - 1;
             }
             if (round % 3 == 0) ray.direction[round % D] = 1;
@@ -182,7 +186,7 @@ void march_all(const Kind& kind) {
 }
 
 TEST(Rays, PassWhatTheyMeet) {
-    for (const Kind& kind : kinds) {
+    for (const RegionKind& kind : region_kinds) {
         SCOPED_TRACE(std::string(name(kind.layout)) + " " + name(kind.encoding));
         march_all<2>(kind);
         march_all<3>(kind);

@@ -126,9 +126,10 @@ void add_pack(CLI::App& app) {
             {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
     verb->add_option("--block", options->block,
                      "blocks of N^D cells with borders for filtering; auto: the N with the least memory");
-    CLI::Option* cells = verb->add_option("--cells", options->blocks.rule,
-                     "blocks for cells touched by or complete in samples (default touched)")
-        ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
+    CLI::Option* cells =
+        verb->add_option("--cells", options->blocks.rule,
+                         "blocks for cells touched by or complete in samples (default touched)")
+            ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
     verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
     whole_number(verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)"), 0,
                  ~std::uint64_t{0});
@@ -167,7 +168,8 @@ void add_pack(CLI::App& app) {
             },
             source.positions);
         if (!options->json && json.contains("coherent_share") && json["coherent_share"] < 1.0)
-            std::fprintf(stderr, "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
+            std::fprintf(stderr,
+                         "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
                          100 * json["coherent_share"].get<double>());
         std::printf("%s\n", (options->json ? json_text(json) : voxel_text(json)).c_str());
     });

@@ -230,7 +230,8 @@ void check_options(const SourceOptions& options, const std::string& ending) {
         if (!fits) throw UsageError(std::string(option) + " is for " + what + ", not for " + options.input);
     };
     expect(options.background.empty() || ending == ".png", "--background", "pictures (.png)");
-    expect(options.resolution == 0 || ending == ".obj" || ending == ".ply", "--resolution", "meshes and points (.obj .ply)");
+    expect(options.resolution == 0 || ending == ".obj" || ending == ".ply", "--resolution",
+           "meshes and points (.obj .ply)");
     expect(options.grids.empty() || ending == ".vdb", "--grid", "OpenVDB files (.vdb)");
 }
 

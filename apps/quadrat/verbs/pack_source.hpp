@@ -15,14 +15,14 @@ struct SourceColumn {
     ValueType type = ValueType::u8;
     std::uint32_t components = 1;
     std::vector<std::byte> rows;
-    std::vector<std::byte> background = {};   ///< one row; empty means zeros
-    std::vector<std::uint16_t> shape = {};    ///< of a row; empty where it is a number or a plain row of them
+    std::vector<std::byte> background = {};  ///< one row; empty means zeros
+    std::vector<std::uint16_t> shape = {};   ///< of a row; empty where it is a number or a plain row of them
 };
 
 struct VoxelSource {
     std::variant<std::vector<Voxel<2>>, std::vector<Voxel<3>>> positions;
     std::vector<SourceColumn> columns;
-    GridTransform<3> transform = {};        ///< the first two axes alone in two dimensions
+    GridTransform<3> transform = {};  ///< the first two axes alone in two dimensions
     std::vector<Note> notes = {};
     std::vector<std::string> skipped = {};  ///< what the file holds and we do not
 };

@@ -28,10 +28,11 @@ template <int D>
 [[nodiscard]] std::string glsl_find(const VoxelIndex<D>& index);
 
 /// The values of a channel as a function: `T quadrat_value(int k)` with T float, vec2, vec3 or vec4 gives sample k, as
-/// find_sample() numbers them: the place that quadrat_find() gives, or in blocks place * samples_per_value() + which. It
-/// reads `uniform highp usampler2D quadrat_values`, a texture of R32UI with glsl_words() of the channel's buffer, and
-/// calls quadrat_word(), so the text goes behind that of glsl_find(). Whole numbers beyond 2^24 are rounded; booleans
-/// are 0 and 1. Throws Error{unsupported} for types of 64 bits, bytes, more than four components, and 4 GB of values.
+/// find_sample() numbers them: the place that quadrat_find() gives, or in blocks place * samples_per_value() + which.
+/// It reads `uniform highp usampler2D quadrat_values`, a texture of R32UI with glsl_words() of the channel's buffer,
+/// and calls quadrat_word(), so the text goes behind that of glsl_find(). Whole numbers beyond 2^24 are rounded;
+/// booleans are 0 and 1. Throws Error{unsupported} for types of 64 bits, bytes, more than four components, and 4 GB of
+/// values.
 ///
 /// samples: samples_per_value() of the grid.
 [[nodiscard]] std::string glsl_value(const Channel& channel, std::uint32_t samples = 1);
@@ -43,8 +44,8 @@ template <int D>
 ///     T quadrat_sample(vec3 x, float lod)      mipmaps, in blocks or not: blends the two levels nearest to lod
 ///
 /// (vec2 in two dimensions), x in the unit of the grid. What is not stored is the background of the channel, or zero.
-/// Gives what sample(), BlockedVoxels::sample and MipmapVoxels::sample give, in float: x should be below 2^20. Throws as
-/// glsl_find() and glsl_value() do, and Error{bad_shape} if the grid has no such channel.
+/// Gives what sample(), BlockedVoxels::sample and MipmapVoxels::sample give, in float: x should be below 2^20. Throws
+/// as glsl_find() and glsl_value() do, and Error{bad_shape} if the grid has no such channel.
 ///
 /// channel: a name; empty, the default, for the first one.
 template <int D>
@@ -64,20 +65,21 @@ struct GlslAtlas {
     /// width * height * depth texels, x fastest.
     std::vector<std::uint8_t> texels;
 };
-/// The atlas of a channel. Filtering has the precision of the GPU, 8 bits of weight as a rule; u8 are given as 0 to 255,
-/// not 0 to 1. Throws Error{unsupported} unless the grid is in blocks and the channel has 1, 2 or 4 components of u8 or
-/// f16, or if the blocks do not fit; Error{bad_shape} if there is no such channel. A mipmap has its flattened domain.
+/// The atlas of a channel. Filtering has the precision of the GPU, 8 bits of weight as a rule; u8 are given as 0 to
+/// 255, not 0 to 1. Throws Error{unsupported} unless the grid is in blocks and the channel has 1, 2 or 4 components of
+/// u8 or f16, or if the blocks do not fit; Error{bad_shape} if there is no such channel. A mipmap has its flattened
+/// domain.
 ///
 /// largest: texels on an edge of the texture. Default: 2048, which most allow; at least 256 are sure for 3D textures.
 template <int D>
 [[nodiscard]] GlslAtlas glsl_atlas(const VoxelGrid<D>& grid, std::string_view channel = {},
                                    std::uint32_t largest = 2048);
 
-/// `int quadrat_slot(ivec3 p)` (ivec2 in two dimensions): the slot of p in the table of a bare hash, as PerfectHash::place
-/// gives it, or -1 outside of its domain; for any matrices, and from three dimensions into two, too (section 7.2 of the
-/// paper). It reads `uniform highp usampler2D quadrat_offsets`, a texture of R32UI with glsl_words() of
-/// PerfectHash::offsets(). The slot is the index in a texture of the program's own: for a hash into two dimensions, texel
-/// (slot mod table_size(0), slot div table_size(0)).
+/// `int quadrat_slot(ivec3 p)` (ivec2 in two dimensions): the slot of p in the table of a bare hash, as
+/// PerfectHash::place gives it, or -1 outside of its domain; for any matrices, and from three dimensions into two, too
+/// (section 7.2 of the paper). It reads `uniform highp usampler2D quadrat_offsets`, a texture of R32UI with
+/// glsl_words() of PerfectHash::offsets(). The slot is the index in a texture of the program's own: for a hash into two
+/// dimensions, texel (slot mod table_size(0), slot div table_size(0)).
 template <int D, int E>
 [[nodiscard]] std::string glsl_slot(const PerfectHash<D, E>& hash);
 

@@ -1,6 +1,6 @@
-// Rays through sparse voxels, without a look at most of the empty space: one bit for each block of the bounding box says
-// whether anything is stored there, and empty blocks are passed in one step. Blocks are so large that their bits are
-// few beside the index: two for each entry, whatever the domain.
+// Rays through sparse voxels, without a look at most of the empty space: one bit for each block of the bounding box
+// says whether anything is stored there, and empty blocks are passed in one step. Blocks are so large that their bits
+// are few beside the index: two for each entry, whatever the domain.
 //
 // Steps go from face to face (Amanatides & Woo, A fast voxel traversal algorithm for ray tracing, 1987), first over
 // blocks, then over the cells of those that hold something. Where a face is met is computed from its number each time,

@@ -20,8 +20,8 @@
 namespace quadrat {
 
 /// The type of one scalar of a channel: unsigned and signed integers and floating-point numbers by their bits, and
-/// `bytes` for what is none of these; f16 is a Half, and boolean a byte that is 0 or 1. Their numbers stand in files and
-/// do not change.
+/// `bytes` for what is none of these; f16 is a Half, and boolean a byte that is 0 or 1. Their numbers stand in files
+/// and do not change.
 enum class ValueType : std::uint8_t { bytes, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, f16, boolean };
 
 /// Bytes of one scalar, 1 to 8; 1 for `bytes` and `boolean`.
@@ -191,7 +191,9 @@ struct VoxelGrid {
     /// key, text: without zero bytes, or Error{bad_value}; the key is not empty.
     void set_note(std::string key, std::string text);
     /// True if positions that are not stored are told apart, samples of blocks included.
-    [[nodiscard]] bool exact() const { return index.exact() && (block == 0 || given.size != 0 || index.entries() == 0); }
+    [[nodiscard]] bool exact() const {
+        return index.exact() && (block == 0 || given.size != 0 || index.entries() == 0);
+    }
     /// Adds a channel, all zeros, after the others. Invalidates pointers to channels, not to their values. If it
     /// throws, the grid is as it was.
     ///
@@ -356,7 +358,8 @@ class SparseVoxels {
         std::uint64_t cells = 1;
         for (int a = 0; a < D; ++a) {
             const std::int64_t size = std::int64_t{high[a]} - low[a] + 1;
-            if (size < 1) throw Error(ErrorKind::bad_value, "high is below low", {.column = static_cast<std::uint64_t>(a)});
+            if (size < 1)
+                throw Error(ErrorKind::bad_value, "high is below low", {.column = static_cast<std::uint64_t>(a)});
             if (static_cast<std::uint64_t>(size) >= (std::uint64_t{1} << 36) / cells)
                 throw Error(ErrorKind::too_large, "a box of 2^36 values or more");
             cells *= static_cast<std::uint64_t>(size);

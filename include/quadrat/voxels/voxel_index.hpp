@@ -141,7 +141,8 @@ class VoxelIndex {
     /// domain bits and the bits layout take a bit for each position of the bounding box, and position hashes time for
     /// each. No positions are legal. Throws Error{unsupported} or Error{too_large} if the encoding or the layout asked
     /// for is not possible for these positions; automatic ones always are, and never take more than any other, keys
-    /// apart (see Optimize), nor more than ceil(log2(cells)) + 6 bits above the payload for an entry, and 1 KB. Otherwise as PerfectHash::build does.
+    /// apart (see Optimize), nor more than ceil(log2(cells)) + 6 bits above the payload for an entry, and 1 KB.
+    /// Otherwise as PerfectHash::build does.
     ///
     /// positions: in any order; no two equal, or Error{duplicate} with the later index. They span at most 2^21 cells on
     ///            each axis, or Error{bad_value} with index and axis; at most 2^27, or Error{too_large}, and with the

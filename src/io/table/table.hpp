@@ -18,8 +18,8 @@
 
 namespace quadrat::io {
 
-/// The last five are narrow: numbers of 8 and 16 bits, half floats and truth values, which only those read and write who
-/// keep arrays as they are (Narrow::kept); nothing computes with them.
+/// The last five are narrow: numbers of 8 and 16 bits, half floats and truth values, which only those read and write
+/// who keep arrays as they are (Narrow::kept); nothing computes with them.
 enum class ScalarType { f32, f64, i32, i64, u8, u32, u64, i8, i16, u16, f16, b8 };
 
 [[nodiscard]] constexpr bool is_narrow(ScalarType type) {
@@ -31,7 +31,6 @@ enum class Narrow {
     widened,  ///< i8 and i16 become i32, u16 becomes u32, f16 becomes f32, b8 becomes u8
     kept,
 };
-
 
 [[nodiscard]] constexpr std::size_t scalar_size(ScalarType type) {
     switch (type) {

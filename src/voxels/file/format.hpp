@@ -24,8 +24,8 @@ inline constexpr std::uint32_t qvox_version = 1, flag_compressed = 1;
 
 /// What a section holds: a table of the index (1 + its number), the values of a channel, its background, a bit for each
 /// sample that was given, or notes.
-inline constexpr std::uint32_t first_table = 1, channel_section = 16, background_section = 17,
-                               given_section = 18, notes_section = 19;
+inline constexpr std::uint32_t first_table = 1, channel_section = 16, background_section = 17, given_section = 18,
+                               notes_section = 19;
 /// Sections of one file, and bytes of its notes.
 inline constexpr std::uint32_t most_sections = 1u << 16, most_notes = 1u << 24;
 

@@ -48,10 +48,10 @@ Section section_of(const QvoxSection& row, bool compressed, std::uint64_t first,
     const std::string_view name(row.name, sizeof(row.name) - 1);
     std::vector<std::uint16_t> shape(std::begin(row.shape),
                                      std::find(std::begin(row.shape), std::end(row.shape), std::uint16_t{0}));
-    return {row.kind,       static_cast<ValueType>(row.type),
-            row.components, std::string(name.substr(0, name.find('\0'))),
-            row.at,         row.stored,
-            row.raw,        row.checksum,
+    return {row.kind,        static_cast<ValueType>(row.type),
+            row.components,  std::string(name.substr(0, name.find('\0'))),
+            row.at,          row.stored,
+            row.raw,         row.checksum,
             std::move(shape)};
 }
 
@@ -185,7 +185,8 @@ class Reading {
         grid.transform = header_.transform;
         for (const Section& s : sections_) {
             if (s.kind == voxels::given_section) {
-                if (grid.block == 0 || grid.given.size != 0) throw bad_file("section", "of samples without blocks, or twice");
+                if (grid.block == 0 || grid.given.size != 0)
+                    throw bad_file("section", "of samples without blocks, or twice");
                 grid.given = load(s);
             }
             if (s.kind == voxels::notes_section) load_notes(s, grid);
@@ -198,9 +199,11 @@ class Reading {
         std::set<std::string_view> keys;
         for (std::size_t at = 0; at < all.size();) {
             const std::size_t key = all.find('\0', at), text = key == all.npos ? key : all.find('\0', key + 1);
-            if (text == all.npos || key == at || !keys.insert(all.substr(at, key - at)).second || !grid.notes.empty() != (at > 0))
+            if (text == all.npos || key == at || !keys.insert(all.substr(at, key - at)).second ||
+                !grid.notes.empty() != (at > 0))
                 throw bad_file("notes", "not keys of their own with texts");
-            grid.notes.push_back({std::string(all.substr(at, key - at)), std::string(all.substr(key + 1, text - key - 1))});
+            grid.notes.push_back(
+                {std::string(all.substr(at, key - at)), std::string(all.substr(key + 1, text - key - 1))});
             at = text + 1;
         }
     }

@@ -83,8 +83,7 @@ std::vector<Outgoing> sections_of(const VoxelGrid<D>& grid, const voxels::IndexP
         if (!c.background.empty())
             out.push_back(
                 outgoing(voxels::background_section, c, c.components / samples_per_value(grid), c.background));
-    if (grid.given.size != 0)
-        out.push_back(outgoing(voxels::given_section, {grid.given.data.get(), grid.given.size}));
+    if (grid.given.size != 0) out.push_back(outgoing(voxels::given_section, {grid.given.data.get(), grid.given.size}));
     if (!notes.empty()) out.push_back(outgoing(voxels::notes_section, notes));
     if (out.size() > voxels::most_sections)
         throw Error(ErrorKind::too_large, "more than 65,536 sections: too many channels", {.field = "channels"});

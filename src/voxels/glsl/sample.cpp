@@ -86,8 +86,9 @@ std::string background(const Channel& c, std::uint32_t components) {
     const std::size_t size = size_of(c.type);
     std::string s = vector_name(components) + "(";
     for (std::uint32_t k = 0; k < components; ++k)
-        s += (k ? ", " : "") +
-             float_text(c.background.size() == size * components ? as_float(c.type, c.background.data() + k * size) : 0);
+        s +=
+            (k ? ", " : "") +
+            float_text(c.background.size() == size * components ? as_float(c.type, c.background.data() + k * size) : 0);
     return s + ")";
 }
 
@@ -116,8 +117,8 @@ template <int D>
 std::string cell_text(const VoxelGrid<D>& grid, const Channel& c, std::uint32_t components) {
     const std::string type = vector_name(components), iv = "ivec" + std::to_string(D), v = "vec" + std::to_string(D);
     const std::string none = background(c, components);
-    std::string s = type + " quadrat_cell(" + iv + " c, " + v + " t) {\n    " + type + " s[" + std::to_string(1 << D) +
-                    "];\n";
+    std::string s =
+        type + " quadrat_cell(" + iv + " c, " + v + " t) {\n    " + type + " s[" + std::to_string(1 << D) + "];\n";
     if (grid.block != 0) {
         const std::uint32_t b1 = grid.block + 1;
         s += "    " + iv + " block = quadrat_block(c), at = c - block * " + std::to_string(grid.block) +
@@ -129,8 +130,8 @@ std::string cell_text(const VoxelGrid<D>& grid, const Channel& c, std::uint32_t 
                  std::to_string((i & 1) + (i >> 1 & 1) * b1 + (i >> 2) * b1 * b1) + ");\n";
     } else {
         s += "    for (int i = 0; i < " + std::to_string(1 << D) + "; ++i) {\n        int k = quadrat_find(c + " +
-             (D == 2 ? "ivec2(i & 1, i >> 1)" : "ivec3(i & 1, i >> 1 & 1, i >> 2)") +
-             ");\n        s[i] = k < 0 ? " + none + " : quadrat_value(k);\n    }\n";
+             (D == 2 ? "ivec2(i & 1, i >> 1)" : "ivec3(i & 1, i >> 1 & 1, i >> 2)") + ");\n        s[i] = k < 0 ? " +
+             none + " : quadrat_value(k);\n    }\n";
     }
     for (int a = 0; a < D; ++a)
         for (int i = 0; i < 1 << (D - 1 - a); ++i) {
@@ -157,13 +158,15 @@ std::string mipmap_text(const VoxelGrid<D>& grid, const std::string& type, const
     }
     const std::string array = iv + "[" + std::to_string(levels.count()) + "](";
     return type + " quadrat_level(" + v + " x, int level) {\n    " + iv + " origins[" + std::to_string(levels.count()) +
-           "] = " + array + origins + ");\n    " + iv + " bases[" + std::to_string(levels.count()) + "] = " + array + bases +
-           ");\n    " + iv + " extents[" + std::to_string(levels.count()) + "] = " + array + extents +
-           ");\n    x = (x + 0.5) * exp2(-float(level)) - 0.5;\n    " + v + " low = floor(x);\n    " + iv + " local = " + iv +
-           "(low) - origins[level] + 1;\n    if (any(lessThan(local, " + iv + "(0))) || any(greaterThan(local, extents[level]))) return " +
-           none + ";\n    return quadrat_cell(bases[level] + local, x - low);\n}\n" + type + " quadrat_sample(" + v +
+           "] = " + array + origins + ");\n    " + iv + " bases[" + std::to_string(levels.count()) + "] = " + array +
+           bases + ");\n    " + iv + " extents[" + std::to_string(levels.count()) + "] = " + array + extents +
+           ");\n    x = (x + 0.5) * exp2(-float(level)) - 0.5;\n    " + v + " low = floor(x);\n    " + iv +
+           " local = " + iv + "(low) - origins[level] + 1;\n    if (any(lessThan(local, " + iv +
+           "(0))) || any(greaterThan(local, extents[level]))) return " + none +
+           ";\n    return quadrat_cell(bases[level] + local, x - low);\n}\n" + type + " quadrat_sample(" + v +
            " x, float lod) {\n    float l = clamp(lod, 0.0, " + std::to_string(levels.count() - 1) +
-           ".0), low = floor(l);\n    " + type + " fine = quadrat_level(x, int(low));\n    if (l == low) return fine;\n    " +
+           ".0), low = floor(l);\n    " + type +
+           " fine = quadrat_level(x, int(low));\n    if (l == low) return fine;\n    " +
            "return fine + (l - low) * (quadrat_level(x, int(low) + 1) - fine);\n}\n";
 }
 
@@ -171,14 +174,16 @@ std::string mipmap_text(const VoxelGrid<D>& grid, const std::string& type, const
 
 std::string glsl_value(const Channel& c, std::uint32_t samples) {
     const std::uint32_t components = c.components / std::max(samples, 1u);
-    if (components < 1 || components > 4) throw not_in_shaders(c, "values of " + std::to_string(components) + " components");
+    if (components < 1 || components > 4)
+        throw not_in_shaders(c, "values of " + std::to_string(components) + " components");
     if (c.buffer.size >= std::size_t{1} << 32) throw not_in_shaders(c, "4 GB of values or more");
     const std::size_t size = size_of(c.type);
     const std::string type = vector_name(components), one = scalar(c);
-    std::string s = "uniform highp usampler2D quadrat_values;\nfloat quadrat_scalar(uint byte) {\n    uint w = "
-                    "quadrat_word(quadrat_values, byte >> 2) >> (8u * (byte & 3u));\n    return " +
-                    one + ";\n}\n" + type + " quadrat_value(int k) {\n    uint at = uint(k) * " +
-                    glsl_number(size * components) + ";\n    return " + type + "(";
+    std::string s =
+        "uniform highp usampler2D quadrat_values;\nfloat quadrat_scalar(uint byte) {\n    uint w = "
+        "quadrat_word(quadrat_values, byte >> 2) >> (8u * (byte & 3u));\n    return " +
+        one + ";\n}\n" + type + " quadrat_value(int k) {\n    uint at = uint(k) * " + glsl_number(size * components) +
+        ";\n    return " + type + "(";
     for (std::uint32_t k = 0; k < components; ++k)
         s += (k ? ", " : "") + std::string("quadrat_scalar(at + ") + glsl_number(k * size) + ")";
     return s + ");\n}\n";
@@ -230,19 +235,21 @@ GlslAtlas glsl_atlas(const VoxelGrid<D>& grid, std::string_view wanted, std::uin
             std::memcpy(out.texels.data() + ((z * out.height + y) * out.width + x) * texel,
                         c.buffer.data.get() + (k * samples + std::size_t{row} * b1) * texel, b1 * texel);
         }
-    const std::string iv = "ivec" + std::to_string(D), v = "vec" + std::to_string(D), type = vector_name(out.components);
+    const std::string iv = "ivec" + std::to_string(D), v = "vec" + std::to_string(D),
+                      type = vector_name(out.components);
     const std::string scale = c.type == ValueType::u8 ? " * 255.0" : "";
     const std::string parts = out.components == 1 ? ".r" : out.components == 2 ? ".rg" : "";
     const auto number = [](std::uint64_t n) { return std::to_string(n); };
-    out.text = glsl_find(grid.index) + "uniform highp sampler" + number(D) + "D quadrat_atlas;\n" +
-               floor_text<D>(grid.block) + type + " quadrat_filtered(" + v + " x) {\n    " + iv +
-               " block = quadrat_block(" + iv + "(floor(x)));\n    int k = quadrat_find(block);\n    if (k < 0) return " +
-               background(c, out.components) + ";\n    " + iv + " at = " + iv + "(k % " + number(count[0]) + ", k / " +
-               number(count[0]) + " % " + number(count[1]) +
-               (D == 3 ? ", k / " + number(count[0] * count[1]) : std::string()) + ") * " + number(b1) + ";\n    " + v +
-               " inner = x - " + v + "(block * " + number(grid.block) + ") + 0.5;\n    return texture(quadrat_atlas, (" + v +
-               "(at) + inner) / " + v + "(" + number(out.width) + ".0, " + number(out.height) + ".0" +
-               (D == 3 ? ", " + number(out.depth) + ".0" : std::string()) + "))" + parts + scale + ";\n}\n";
+    out.text =
+        glsl_find(grid.index) + "uniform highp sampler" + number(D) + "D quadrat_atlas;\n" + floor_text<D>(grid.block) +
+        type + " quadrat_filtered(" + v + " x) {\n    " + iv + " block = quadrat_block(" + iv +
+        "(floor(x)));\n    int k = quadrat_find(block);\n    if (k < 0) return " + background(c, out.components) +
+        ";\n    " + iv + " at = " + iv + "(k % " + number(count[0]) + ", k / " + number(count[0]) + " % " +
+        number(count[1]) + (D == 3 ? ", k / " + number(count[0] * count[1]) : std::string()) + ") * " + number(b1) +
+        ";\n    " + v + " inner = x - " + v + "(block * " + number(grid.block) +
+        ") + 0.5;\n    return texture(quadrat_atlas, (" + v + "(at) + inner) / " + v + "(" + number(out.width) +
+        ".0, " + number(out.height) + ".0" + (D == 3 ? ", " + number(out.depth) + ".0" : std::string()) + "))" + parts +
+        scale + ";\n}\n";
     return out;
 }
 

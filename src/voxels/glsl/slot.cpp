@@ -27,25 +27,37 @@ template <int D, int E>
 std::string glsl_slot(const PerfectHash<D, E>& h) {
     const std::string dims = std::to_string(D), uvec = "uvec" + dims;
     std::string s = "uniform highp usampler2D quadrat_offsets;\n";
-    s += std::string(voxels::glsl_word_text) + voxels::glsl_field_text + "int quadrat_slot(ivec" + dims + " position) {\n";
+    s += std::string(voxels::glsl_word_text) + voxels::glsl_field_text + "int quadrat_slot(ivec" + dims +
+         " position) {\n";
     if (h.entries() == 0) return s + "    return -1;\n}\n";
     s += "    " + uvec + " p = " + uvec + "(position) - " +
          voxels::glsl_constants<D>([&](int a) { return static_cast<std::uint32_t>(h.origin()[a]); }) + ";\n";
     s += "    if (any(greaterThanEqual(p, " +
          voxels::glsl_constants<D>([&](int a) { return h.extent()[static_cast<std::size_t>(a)]; }) + "))) return -1;\n";
     const std::string vec = "uvec" + std::to_string(E), bits = glsl_number(static_cast<unsigned>(h.offset_bits()));
-    s += "    " + vec + " q = " + voxels::glsl_vector<E>(vec, [&](int a) {
-             return axis<D>(h.offset_size(a), h.identity(), a, [&](int b) { return h.offset_matrix(a, b); });
-         }) + ";\n";
+    s += "    " + vec + " q = " +
+         voxels::glsl_vector<E>(vec,
+                                [&](int a) {
+                                    return axis<D>(h.offset_size(a), h.identity(), a,
+                                                   [&](int b) { return h.offset_matrix(a, b); });
+                                }) +
+         ";\n";
     s += "    uint bucket = " + voxels::glsl_flat<E>("q", [&](int a) { return h.offset_size(a); }) + ";\n";
-    s += "    " + vec + " phi = " + voxels::glsl_vector<E>(vec, [&](int a) {
-             return "quadrat_field(quadrat_offsets, bucket, " + bits + ", " +
-                    glsl_number(static_cast<unsigned>(a * h.offset_bits())) + ", " +
-                    glsl_number(static_cast<unsigned>(E * h.offset_bits())) + ")";
-         }) + ";\n";
-    s += "    " + vec + " c = (" + voxels::glsl_vector<E>(vec, [&](int a) {
-             return axis<D>(h.table_size(a), h.identity(), a, [&](int b) { return h.table_matrix(a, b); });
-         }) + " + phi * " + voxels::glsl_constants<E>([&](int a) { return h.scale(a); }) + ") % " +
+    s += "    " + vec + " phi = " +
+         voxels::glsl_vector<E>(vec,
+                                [&](int a) {
+                                    return "quadrat_field(quadrat_offsets, bucket, " + bits + ", " +
+                                           glsl_number(static_cast<unsigned>(a * h.offset_bits())) + ", " +
+                                           glsl_number(static_cast<unsigned>(E * h.offset_bits())) + ")";
+                                }) +
+         ";\n";
+    s += "    " + vec + " c = (" +
+         voxels::glsl_vector<E>(vec,
+                                [&](int a) {
+                                    return axis<D>(h.table_size(a), h.identity(), a,
+                                                   [&](int b) { return h.table_matrix(a, b); });
+                                }) +
+         " + phi * " + voxels::glsl_constants<E>([&](int a) { return h.scale(a); }) + ") % " +
          voxels::glsl_constants<E>([&](int a) { return h.table_size(a); }) + ";\n";
     return s + "    return int(" + voxels::glsl_flat<E>("c", [&](int a) { return h.table_size(a); }) + ");\n}\n";
 }

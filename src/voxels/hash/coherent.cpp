@@ -206,7 +206,7 @@ class CoherentPlacement {
     Placement placement_;
     std::vector<Triple> offset_;
     std::vector<std::uint8_t> placed_;
-    std::vector<std::uint64_t> at_;  // slot -> position
+    std::vector<std::uint64_t> at_;          // slot -> position
     std::vector<std::uint64_t> candidates_;  // bits of offsets
 };
 

@@ -1,7 +1,7 @@
 // Coherence of the table (Lefebvre & Hoppe 2006, section 4.4): among the offsets that fit, those of neighbouring
-// buckets (rule 1: all 26, or 8 in two dimensions, as ||q - q'|| < 2 says) and those that put a point beside a neighbour
-// that is already placed (rule 2: on any side of it) are tried, and the one with the most neighbours in the table that
-// are neighbours in space is taken.
+// buckets (rule 1: all 26, or 8 in two dimensions, as ||q - q'|| < 2 says) and those that put a point beside a
+// neighbour that is already placed (rule 2: on any side of it) are tried, and the one with the most neighbours in the
+// table that are neighbours in space is taken.
 //
 // The paper does not say what to do when nothing fits any more, as happens in patterns that repeat: coherent offsets
 // fill the table in lumps. Here buckets are then evicted as in the plain construction, and if that does not help, only

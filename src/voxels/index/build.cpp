@@ -105,7 +105,8 @@ class Smallest {
 template <int D>
 voxels::Draft<D> draft_of(std::span<const Voxel<D>> positions, const VoxelOptions& options, PerfectHashReport* report) {
     using Build = voxels::Builders<D>;
-    if (positions.empty()) return Build::voxels(positions, {.encoding = Encoding::bucket_tag}, voxels::any_size, nullptr);
+    if (positions.empty())
+        return Build::voxels(positions, {.encoding = Encoding::bucket_tag}, voxels::any_size, nullptr);
     switch (options.layout) {
         case Layout::bits:
             return Build::bits(positions);

@@ -203,8 +203,8 @@ std::vector<PlainEncoding> plain_encodings(std::uint64_t cells, std::uint64_t sl
 }
 
 template <int D>
-Draft<D> Builders<D>::voxels(std::span<const Voxel<D>> positions, const VoxelOptions& options,
-                             std::uint64_t most_bits, PerfectHashReport* report) {
+Draft<D> Builders<D>::voxels(std::span<const Voxel<D>> positions, const VoxelOptions& options, std::uint64_t most_bits,
+                             PerfectHashReport* report) {
     if (positions.empty()) return with_bucket_tags<D>(positions, options, any_size, report);
     if (options.encoding == Encoding::automatic) return smallest<D>(positions, options, most_bits, report);
     if (options.encoding == Encoding::bucket_tag) return with_bucket_tags<D>(positions, options, most_bits, report);

@@ -272,7 +272,7 @@ struct Bricks {
     [[nodiscard]] std::uint64_t bricks_in(const LocalOf<D>& low, const LocalOf<D>& high) const {
         std::uint64_t n = 1;
         for (std::size_t a = 0; a < D; ++a)
-            n *= ((high[a] + phase[a]) >> brick_shift<D>) - ((low[a] + phase[a]) >> brick_shift<D>) + std::uint64_t{1};
+            n *= ((high[a] + phase[a]) >> brick_shift<D>)-((low[a] + phase[a]) >> brick_shift<D>)+std::uint64_t{1};
         return n;
     }
     [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& extent) const {
@@ -289,9 +289,8 @@ struct Bricks {
 };
 
 template <int D>
-using AnyEncoding =
-    std::variant<Constrained<D>, DomainBits<D>, PositionTags<D>, PositionHashes<D>, BucketTags<D>, Bricks<D>, Bits<D>,
-                 Keys<D>>;
+using AnyEncoding = std::variant<Constrained<D>, DomainBits<D>, PositionTags<D>, PositionHashes<D>, BucketTags<D>,
+                                 Bricks<D>, Bits<D>, Keys<D>>;
 
 /// Calls fn.operator()<X>() for the type X of a layout and an encoding, which matters for the voxel layout only.
 /// Throws Error{bad_format} if there is none.

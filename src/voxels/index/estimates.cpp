@@ -30,8 +30,8 @@ double tag_bits(Encoding encoding, double entries, double cells, double position
         case Encoding::automatic:
             break;
     }
-    const bool hashes = cells < 0x1p60 && position_hashes_may_be(static_cast<std::uint64_t>(cells),
-                                                                 static_cast<std::uint64_t>(entries));
+    const bool hashes = cells < 0x1p60 &&
+                        position_hashes_may_be(static_cast<std::uint64_t>(cells), static_cast<std::uint64_t>(entries));
     return std::min({position, bucket, cells / entries, hashes ? 16 : never});
 }
 
@@ -77,10 +77,11 @@ LayoutBits layout_bits(std::span<const Voxel<D>> positions, const VoxelOptions& 
     const auto bricks = static_cast<double>(out.bricks);
     const double brick_tag = std::ceil(bucket_bits(bricks, 1 << brick_shift<D>, 8) / 8);
     out.brick = bricks * (offset + slack * (96 + 8 * brick_tag));
-    out.keys = static_cast<double>(
-        KeyShape::smallest(domain.cells(), static_cast<std::uint32_t>(positions.size())).bits());
+    out.keys =
+        static_cast<double>(KeyShape::smallest(domain.cells(), static_cast<std::uint32_t>(positions.size())).bits());
     const double list = n * bits_for(domain.cells()), hash = std::min({out.voxel, out.brick, out.bits});
-    out.automatic = hash > std::max(list, out.keys) || options.optimize == Optimize::size ? std::min(hash, out.keys) : hash;
+    out.automatic =
+        hash > std::max(list, out.keys) || options.optimize == Optimize::size ? std::min(hash, out.keys) : hash;
     return out;
 }
 

@@ -168,7 +168,9 @@ class KeyCode {
         }
     }
     /// True if the heads of a bucket of so many entries are 64 sums.
-    [[nodiscard]] static bool summed(std::uint32_t count) { return sum_bits(count) * KeyShape::heads <= KeyShape::heads + count; }
+    [[nodiscard]] static bool summed(std::uint32_t count) {
+        return sum_bits(count) * KeyShape::heads <= KeyShape::heads + count;
+    }
     /// Bits of each of them.
     [[nodiscard]] static std::uint32_t sum_bits(std::uint32_t count) {
         return static_cast<std::uint32_t>(std::bit_width(count));
@@ -192,8 +194,8 @@ class KeyCode {
         if (summed(count)) {
             const std::uint32_t width = sum_bits(count);
             const auto sum = [&](std::uint32_t h) {
-                return std::min(static_cast<std::uint32_t>(read_bits(records_, record + std::uint64_t{h} * width, width)),
-                                count);
+                return std::min(
+                    static_cast<std::uint32_t>(read_bits(records_, record + std::uint64_t{h} * width, width)), count);
             };
             const std::uint32_t begin = head ? sum(head - 1) : 0;
             return {begin, std::max(begin, sum(head))};

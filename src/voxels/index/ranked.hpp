@@ -89,8 +89,8 @@ struct Bits {
     }
 };
 
-/// The keys layout: the sorted numbers of the positions, coded (index/key_code.hpp). The width of a low part stands where
-/// other layouts have the width of a tag.
+/// The keys layout: the sorted numbers of the positions, coded (index/key_code.hpp). The width of a low part stands
+/// where other layouts have the width of a tag.
 template <int D>
 struct Keys {
     static constexpr Layout layout = Layout::keys;
@@ -127,8 +127,7 @@ struct Keys {
     }
     template <class Give>
     void visit(Give&& give) const {
-        code.visit(0, code.shape().cells,
-                   [&](std::uint64_t key, std::uint32_t at) { give(position(key), at); });
+        code.visit(0, code.shape().cells, [&](std::uint64_t key, std::uint32_t at) { give(position(key), at); });
     }
     /// As Bits::visit_box(): row by row, or all keys between the corners where rows are many.
     template <class Give>
@@ -155,7 +154,8 @@ struct Keys {
   private:
     [[nodiscard]] LocalOf<D> position(std::uint64_t key) const {
         LocalOf<D> local;
-        for (std::size_t a = 0; a < D; ++a, key /= extent[a - 1]) local[a] = static_cast<std::uint32_t>(key % extent[a]);
+        for (std::size_t a = 0; a < D; ++a, key /= extent[a - 1])
+            local[a] = static_cast<std::uint32_t>(key % extent[a]);
         return local;
     }
 };

@@ -40,7 +40,8 @@ std::vector<typename VoxelIndex<D>::Entry> VoxelIndex<D>::sorted_in(const Voxel<
     const auto add = [&](const Local& local, std::uint32_t place) {
         Voxel<D> p;
         for (int a = 0; a < D; ++a)
-            p[a] = static_cast<std::int32_t>(static_cast<std::uint32_t>(origin_[a]) + local[static_cast<std::size_t>(a)]);
+            p[a] =
+                static_cast<std::int32_t>(static_cast<std::uint32_t>(origin_[a]) + local[static_cast<std::size_t>(a)]);
         if (place < values_) out.emplace_back(p, place);
     };
     std::uint64_t cells = 1;

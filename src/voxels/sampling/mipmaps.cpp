@@ -300,8 +300,8 @@ VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const Co
     std::vector<ColumnView> flat_columns(columns.begin(), columns.end());
     for (std::size_t c = 0; c < columns.size(); ++c) flat_columns[c].rows = rows[c];
     blocks.voxels.value_bytes = value_bytes;  // pack_blocks sets its own
-    VoxelGrid<D> grid = options.blocked ? pack_blocks<D>(flat, flat_columns, blocks)
-                                        : pack_flat<D>(flat, flat_columns, blocks.voxels);
+    VoxelGrid<D> grid =
+        options.blocked ? pack_blocks<D>(flat, flat_columns, blocks) : pack_flat<D>(flat, flat_columns, blocks.voxels);
     grid.mipmap = shape;
     return grid;
 }

@@ -37,7 +37,8 @@ std::uint64_t find_in_blocks(const VoxelGrid<D>& grid, const Voxel<D>& p) {
         std::uint64_t inner = 0;
         bool in = true;
         for (int a = D - 1; a >= 0; --a) {
-            const std::int64_t home = voxels::floor_divide(p[a], b), before = k >> a & 1, at = p[a] - (home - before) * b;
+            const std::int64_t home = voxels::floor_divide(p[a], b), before = k >> a & 1,
+                               at = p[a] - (home - before) * b;
             in &= at <= b && home - before >= std::numeric_limits<std::int32_t>::min();
             block[a] = static_cast<std::int32_t>(home - before);
             inner = inner * static_cast<std::uint64_t>(b + 1) + static_cast<std::uint64_t>(at);

@@ -63,7 +63,8 @@ ValueType type_of(const openvdb::GridBase& grid, ValueType own) {
     if (grid.saveFloatAsHalf() && own == ValueType::f32) return ValueType::f16;
     const auto kept = grid.getMetadata<openvdb::StringMetadata>("quadrat_type");
     if (!kept || (own != ValueType::i32 && own != ValueType::i64)) return own;
-    for (const ValueType t : {ValueType::u8, ValueType::i8, ValueType::u16, ValueType::i16, ValueType::u32, ValueType::u64})
+    for (const ValueType t :
+         {ValueType::u8, ValueType::i8, ValueType::u16, ValueType::i16, ValueType::u32, ValueType::u64})
         if (kept->value() == name(t) && size_of(t) <= size_of(own)) return t;
     return own;
 }
@@ -107,7 +108,8 @@ bool take_any(const openvdb::GridBase::Ptr& g, std::vector<Source>& s) {
 
 GridTransform<3> transform_of(const openvdb::GridBase& grid, const std::string& path) {
     if (!grid.transform().isLinear())
-        throw Error(ErrorKind::unsupported, "grid '" + grid.getName() + "' has a transform that is not linear", {.file = path});
+        throw Error(ErrorKind::unsupported, "grid '" + grid.getName() + "' has a transform that is not linear",
+                    {.file = path});
     const openvdb::Mat4d m = grid.transform().baseMap()->getAffineMap()->getMat4();  // of row vectors
     GridTransform<3> t;
     for (int k = 0; k < 3; ++k) {

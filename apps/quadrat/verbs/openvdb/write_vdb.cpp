@@ -92,9 +92,11 @@ openvdb::GridBase::Ptr make_any(const Channel& c, std::uint32_t samples, std::ui
     switch (c.type) {
         case ValueType::f16:
         case ValueType::f32:
-            return vector ? make<openvdb::Vec3SGrid>(c, samples, first, at) : make<openvdb::FloatGrid>(c, samples, first, at);
+            return vector ? make<openvdb::Vec3SGrid>(c, samples, first, at)
+                          : make<openvdb::FloatGrid>(c, samples, first, at);
         case ValueType::f64:
-            return vector ? make<openvdb::Vec3DGrid>(c, samples, first, at) : make<openvdb::DoubleGrid>(c, samples, first, at);
+            return vector ? make<openvdb::Vec3DGrid>(c, samples, first, at)
+                          : make<openvdb::DoubleGrid>(c, samples, first, at);
         case ValueType::boolean:
             return make<openvdb::BoolGrid>(c, samples, first, at);
         case ValueType::u32:
@@ -102,7 +104,8 @@ openvdb::GridBase::Ptr make_any(const Channel& c, std::uint32_t samples, std::ui
         case ValueType::i64:
             return make<openvdb::Int64Grid>(c, samples, first, at);
         default:
-            return vector ? make<openvdb::Vec3IGrid>(c, samples, first, at) : make<openvdb::Int32Grid>(c, samples, first, at);
+            return vector ? make<openvdb::Vec3IGrid>(c, samples, first, at)
+                          : make<openvdb::Int32Grid>(c, samples, first, at);
     }
 }
 
