@@ -163,7 +163,7 @@ class Builder {
     // seed that fails far from the end ends the attempt, as others would fail as well; not so in large sets, which have
     // few evictions for their size.
     std::optional<Found> attempt(const Shape& shape, int seeds, std::uint64_t max_evictions,
-                                 PerfectHashReport& report) const {
+                                 PerfectHashReport& report) {
         auto trial = std::make_unique<Trial<D, E>>(positions_, shape);
         if (!trial->injective()) return std::nullopt;
         const unsigned threads = base::thread_count(options_.executor);
@@ -183,6 +183,7 @@ class Builder {
             });
             for (std::size_t k = 0; k < found.size(); ++k) {
                 ++report.attempts;
+                hopeless_ = !found[k] && crowded(trial->buckets());
                 if (hopeless[k]) return std::nullopt;
                 if (!found[k]) continue;
                 found[k]->trial = std::move(trial);
@@ -191,6 +192,20 @@ class Builder {
             first += wave;
         }
         return std::nullopt;
+    }
+
+    // True if the positions crowd into few buckets, so many in each that a random offset would not fit for one of them
+    // in a universe of tables: the chance, if slots were taken at random, is below e^-30.
+    static bool crowded(const voxels::Buckets& buckets) {
+        double choices = 0, taken = 0;
+        for (const std::uint32_t s : buckets.steps) choices += std::log(static_cast<double>(s));
+        const auto slots = static_cast<double>(voxels::product(buckets.table));
+        for (const std::uint32_t q : Placement::order_by_size(buckets)) {
+            const double size = buckets.size(q);
+            if (size * std::log1p(-taken / slots) + choices < -30) return true;
+            taken += size;
+        }
+        return false;
     }
 
     // Fast construction: sigma = 1 / (2 E), then 3 % more until it works; the table gets another shape every fourth
@@ -202,9 +217,11 @@ class Builder {
         double wanted = start;
         for (unsigned round = 0; wanted < limit; ++round) {
             base::check_in(Watch{options_.watch.stop, {}}, 0, 1);
-            if (!variant_.random_matrices && wanted > 8 * start + 64) {
+            if (!variant_.random_matrices && (hopeless_ || wanted > 8 * start + 64)) {
+                // Such a hash is not what somebody takes who has a limit: it has no tags of buckets.
+                if (variant_.most_buckets != 0) break;
                 variant_.random_matrices = true;
-                wanted = start;
+                wanted = std::max(start, static_cast<double>(positions_.size()) / 3);  // fewer are seldom injective
             }
             const Shape s =
                 shape_for(static_cast<std::uint64_t>(std::ceil(wanted)), round / 4, false, options_.seed + round);
@@ -318,6 +335,7 @@ class Builder {
     std::uint64_t cells_ = 0;
     std::optional<Found> best_;
     std::uint64_t evictions_ = 0;
+    bool hopeless_ = false;  // the last attempt failed, and others with identity matrices will
 };
 
 void check(const PerfectHashOptions& options) {

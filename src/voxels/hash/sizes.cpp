@@ -115,7 +115,8 @@ Sizes offset_sizes(int dims, std::uint64_t cells, const Sizes& table, const Fold
             }
             const Shape best = best_shape(dims, cells, below, axis);
             const auto ratio = static_cast<double>(best.cells) / static_cast<double>(cells);
-            if (best.cells != 0 && (strict == 0 || edge < 8 || (ratio > 0.9 && ratio < 1.1))) return best.sizes;
+            const double most = edge < 8 ? 1.5 : 1.1;
+            if (best.cells != 0 && (strict == 0 || (ratio < most && ratio > 2 - most))) return best.sizes;
         }
     // Nothing coprime nearby (only for tiny tables): sizes of 1 are coprime to all.
     Sizes one{1, 1, 1};

@@ -58,8 +58,12 @@ struct KeyShape {
         const std::uint64_t a = times(buckets(), heads), b = std::uint64_t{entries} * (low + 1);
         return a > ~std::uint64_t{0} - b ? ~std::uint64_t{0} : a + b;
     }
+    /// Of both tables, each in whole bytes.
     [[nodiscard]] std::uint64_t bits() const {
-        const std::uint64_t a = rank_table(), b = records();
+        const auto whole = [](std::uint64_t n) {
+            return n > ~std::uint64_t{7} ? ~std::uint64_t{7} : (n + 7) & ~std::uint64_t{7};
+        };
+        const std::uint64_t a = whole(rank_table()), b = whole(records());
         return a > ~std::uint64_t{0} - b ? ~std::uint64_t{0} : a + b;
     }
     /// Where the record of a bucket begins.
