@@ -46,8 +46,9 @@ class RandomSets {
     /// A set of random size, shape and clustering.
     std::vector<Voxel<D>> next(std::size_t largest) {
         const auto n = static_cast<std::size_t>(std::exp(unit() * std::log(static_cast<double>(largest))));
+        const double widest = g_() % 2 ? 2.0e6 : D == 2 ? 400 : 70;
         for (int a = 0; a < D; ++a) {
-            extent_[a] = 1 + static_cast<std::int32_t>(std::exp(unit() * std::log(2.0e6)));
+            extent_[a] = 1 + static_cast<std::int32_t>(std::exp(unit() * std::log(widest)));
             if (g_() % 4 == 0) extent_[a] = 1 + static_cast<std::int32_t>(g_() % 4);
             origin_[a] = static_cast<std::int32_t>(g_() % 2000000) - 1000000;
         }
