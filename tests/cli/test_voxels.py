@@ -99,7 +99,10 @@ class Voxels(CommandLine):
         self.json("pack", "p.npy", "--values", "offsets=w.npy", "--layout", "voxel", "-o", "n.qvox")
         self.fails(1, "unpack", "n.qvox", "--textures", "-o", "x", says="channel offsets")
         self.json("pack", "p.npy", "--values", "v.npy", "--mipmap", "-o", "m.qvox")
-        self.fails(1, "info", "m.qvox", "--glsl", says="m.qvox")
+        self.assertIn("vec2 quadrat_sample(vec3 x, float lod)", self.run_quadrat("info", "m.qvox", "--glsl").stdout)
+        self.save("deep.npy", self.values[:, 0].astype(np.float64))
+        self.json("pack", "p.npy", "--values", "deep.npy", "--mipmap", "-o", "m.qvox")
+        self.fails(1, "info", "m.qvox", "--glsl", says=("m.qvox", "f64"))
 
     def test_bad_input(self):
         twice = np.vstack([self.points, self.points[17]])
