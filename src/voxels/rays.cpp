@@ -22,11 +22,11 @@ class CellWalk {
         : ray_(ray), size_(size), t_(t), first_(first), last_(last) {
         for (std::size_t a = 0; a < D; ++a) {
             const double x = at(a, t) / size;
-            // Rounding may put a point on a face just beyond it.
-            cell_[a] = static_cast<std::int64_t>(
-                std::clamp(std::floor(x), static_cast<double>(first[a]), static_cast<double>(last[a])));
-            // On a face that it leaves downwards, the cell below is the one that it passes.
-            if (x == std::floor(x) && direction(a) < 0 && cell_[a] > first[a]) --cell_[a];
+            // On a face that it leaves downwards, the cell below is the one that it passes. Rounding may put a point
+            // just beyond the box.
+            const double low = std::floor(x) - (x == std::floor(x) && direction(a) < 0);
+            cell_[a] =
+                static_cast<std::int64_t>(std::clamp(low, static_cast<double>(first[a]), static_cast<double>(last[a])));
             next_[a] = face(a);
         }
     }

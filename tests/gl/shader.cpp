@@ -6,6 +6,7 @@
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace quadrat::test {
@@ -85,8 +86,16 @@ ShaderRunner::~ShaderRunner() {
 
 std::vector<std::int32_t> ShaderRunner::run(const std::string& functions, const std::string& call,
                                             std::span<const ShaderTexture> textures,
-                                            std::span<const std::array<std::int32_t, 3>> queries,
-                                            const ShaderAtlas* atlas) {
+                                            std::span<const std::array<std::int32_t, 3>> queries) {
+    std::vector<std::int32_t> out;
+    for (const auto& r : run4(functions, call, textures, queries)) out.push_back(r[0]);
+    return out;
+}
+
+std::vector<std::array<std::int32_t, 4>> ShaderRunner::run4(const std::string& functions, const std::string& call,
+                                                            std::span<const ShaderTexture> textures,
+                                                            std::span<const std::array<std::int32_t, 3>> queries,
+                                                            const ShaderAtlas* atlas) {
     constexpr int width = 512;
     const int height = static_cast<int>((queries.size() + width - 1) / width);
     std::vector<std::int32_t> cells(std::size_t{4} * width * static_cast<std::size_t>(height));
@@ -150,8 +159,8 @@ std::vector<std::int32_t> ShaderRunner::run(const std::string& functions, const 
     glDeleteShader(fragment);
     if (error != GL_NO_ERROR) throw std::runtime_error("OpenGL error " + std::to_string(error));
 
-    std::vector<std::int32_t> out(queries.size());
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = cells[4 * i];
+    std::vector<std::array<std::int32_t, 4>> out(queries.size());
+    for (std::size_t i = 0; i < out.size(); ++i) std::copy_n(cells.data() + 4 * i, 4, out[i].begin());
     return out;
 }
 

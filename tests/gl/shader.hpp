@@ -40,8 +40,12 @@ class ShaderRunner {
     /// std::runtime_error with the compiler's words if the text does not compile.
     [[nodiscard]] std::vector<std::int32_t> run(const std::string& functions, const std::string& call,
                                                 std::span<const ShaderTexture> textures,
-                                                std::span<const std::array<std::int32_t, 3>> queries,
-                                                const ShaderAtlas* atlas = nullptr);
+                                                std::span<const std::array<std::int32_t, 3>> queries);
+    /// The same for a call of type ivec4.
+    [[nodiscard]] std::vector<std::array<std::int32_t, 4>> run4(const std::string& functions, const std::string& call,
+                                                                std::span<const ShaderTexture> textures,
+                                                                std::span<const std::array<std::int32_t, 3>> queries,
+                                                                const ShaderAtlas* atlas = nullptr);
 
   private:
     void* display_ = nullptr;

@@ -374,7 +374,8 @@ TEST(Blocks, RememberWhatWasGiven) {
     Voxel<3> beside = points[0];
     while (stored.count(beside)) ++beside[0];
     ASSERT_EQ(find_sample(writable.grid(), beside), no_sample);
-    EXPECT_EQ(writable.set(beside, 5), find_sample(writable.grid(), beside) != no_sample);
+    ASSERT_TRUE(writable.set(beside, 5));
+    EXPECT_NE(find_sample(writable.grid(), beside), no_sample);
 }
 
 TEST(Half, EveryValueAndEveryRounding) {
@@ -389,7 +390,8 @@ TEST(Half, EveryValueAndEveryRounding) {
                 std::ldexp((bits & 1023) + (exponent ? 1024.0 : 0.0), exponent ? static_cast<int>(exponent) - 25 : -24);
             ASSERT_EQ(f, static_cast<float>(bits >> 15 ? -want : want));
         }
-        ASSERT_EQ(Half(f).bits, h.bits);
+        // A NaN comes back as one, but may be made quiet on the way.
+        ASSERT_EQ(Half(f).bits, exponent == 31 && (bits & 1023) != 0 ? h.bits | 0x200 : h.bits);
         if (exponent >= 30) continue;
         // Between this one and the next: the nearest, halves to even.
         Half next;

@@ -48,7 +48,7 @@ class Builder {
     using Shape = typename Hash::Shape;
 
     Builder(std::span<const Voxel<D>> positions, const PerfectHashOptions& options, const HashVariant& variant)
-        : positions_(positions), options_(options), variant_(variant) {
+        : positions_(positions), options_(options), variant_(variant), short_tags_(options.short_tags) {
         QUADRAT_ASSERT(!positions.empty());
         base_.entries = static_cast<std::uint32_t>(positions.size());
         const auto domain = voxels::bounding_box<D>(positions);
@@ -114,7 +114,7 @@ class Builder {
 
     // Bits of short tags (voxels/short_tags.hpp); 0 if they are not wanted, not possible or no shorter.
     int tag_bits(const Shape& s) const {
-        if (options_.short_tags == 0 || s.linear) return 0;
+        if (short_tags_ == 0 || s.linear) return 0;
         double buckets = 1, share = 1;
         for (int a = 0; a < E; ++a) {
             const std::uint64_t period = std::uint64_t{s.table[a]} * s.offset[a];
@@ -124,7 +124,7 @@ class Builder {
         }
         const int whole = bits_for(static_cast<std::uint32_t>(buckets) + 1);
         const int bits = voxels::short_tag_bits(buckets, static_cast<double>(positions_.size()) / buckets, share,
-                                                options_.short_tags, options_.construction == Construction::compact);
+                                                short_tags_, options_.construction == Construction::compact);
         return bits < whole ? bits : 0;
     }
 
@@ -217,7 +217,11 @@ class Builder {
         double wanted = start;
         for (unsigned round = 0; wanted < limit; ++round) {
             base::check_in(Watch{options_.watch.stop, {}}, 0, 1);
-            if (!variant_.random_matrices && (hopeless_ || wanted > 8 * start + 64)) {
+            const bool stuck = !variant_.random_matrices && (hopeless_ || wanted > 8 * start + 64);
+            if (stuck && short_tags_ != 0 && !hopeless_) {  // they are what no offset can keep
+                short_tags_ = 0;
+                wanted = start;
+            } else if (stuck) {
                 // Such a hash is not what somebody takes who has a limit: it has no tags of buckets.
                 if (variant_.most_buckets != 0) break;
                 variant_.random_matrices = true;
@@ -330,6 +334,7 @@ class Builder {
     std::span<const Voxel<D>> positions_;
     const PerfectHashOptions& options_;
     HashVariant variant_;
+    int short_tags_ = 0;
     Shape base_;
     Sizes extent_{}, reach_{};  // of the domain; what the product of the tables should cover
     std::uint64_t cells_ = 0;
