@@ -64,22 +64,20 @@ int run(int argc, char** argv) {
             std::fputs("standard output: cannot write\n", stderr);
             return 1;
         }
-        std::fprintf(stderr, "quadrat: %s; see --help\n", error.what());
+        std::fprintf(stderr, "quadrat: %s; see --help\n", printable(error.what()).c_str());
         return 2;
     } catch (const UsageError& error) {
-        std::fprintf(stderr, "quadrat: %s\n", error.what());
+        std::fprintf(stderr, "quadrat: %s\n", printable(error.what()).c_str());
         return 2;
     } catch (const Error& error) {
-        std::fprintf(stderr, "%s\n", error.what());
+        std::fprintf(stderr, "%s\n", printable(error.what()).c_str());
         return 1;
     } catch (const std::bad_alloc&) {
         std::fprintf(stderr,
                      "not enough memory: use less data; pairs and neighbors say with --max-bytes how much they need\n");
         return 1;
     } catch (const std::exception& error) {  // of a library below us; never a reason to abort
-        std::string what = error.what();
-        std::replace(what.begin(), what.end(), '\n', ' ');
-        std::fprintf(stderr, "quadrat: unexpected error: %s\n", what.c_str());
+        std::fprintf(stderr, "quadrat: unexpected error: %s\n", printable(error.what()).c_str());
         return 1;
     }
 }

@@ -74,6 +74,26 @@ std::uint64_t peak_rss_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+std::string printable(std::string_view text) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        // In UTF-8 the second set of control characters is C2 80 to C2 9F.
+        const bool second =
+            c == 0xc2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
+        for (std::size_t end = second ? i + 1 : i; i <= end; ++i) {
+            const auto b = static_cast<unsigned char>(text[i]);
+            if (!second && b >= ' ' && b != 127)
+                out += text[i];
+            else
+                out += {'\\', 'x', digits[b >> 4], digits[b & 15]};
+        }
+        --i;
+    }
+    return out;
+}
+
 std::string grouped(std::uint64_t value) {
     const std::string digits = std::to_string(value);
     std::string text;

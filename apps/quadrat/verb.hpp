@@ -16,6 +16,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -81,6 +82,9 @@ class Timer {
 
 /// "1234567" as "1,234,567".
 [[nodiscard]] std::string grouped(std::uint64_t value);
+
+/// Text from a file or an argument as it may be shown: control characters, which can steer a terminal, become \xNN.
+[[nodiscard]] std::string printable(std::string_view text);
 
 /// A line on stderr that says what goes on, when stderr is a terminal and the work takes more than a second. Removed at
 /// the end, so that only results stay on the screen.

@@ -29,6 +29,23 @@ template <class Value>
     return validator;
 }
 
+/// As text to print; bytes that are no UTF-8 become replacement characters.
+[[nodiscard]] inline std::string json_text(const Json& json) {
+    return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+template <int D>
+[[nodiscard]] Json transform_json(const GridTransform<D>& t) {
+    Json origin = Json::array(), steps = Json::array();
+    for (int k = 0; k < D; ++k) origin.push_back(t.origin[k]);
+    for (const auto& step : t.step) {
+        Json row = Json::array();
+        for (int k = 0; k < D; ++k) row.push_back(step[k]);
+        steps.push_back(row);
+    }
+    return {{"origin", origin}, {"step", steps}};
+}
+
 template <int D>
 [[nodiscard]] Json voxel_json(const VoxelGrid<D>& grid) {
     const VoxelIndex<D>& x = grid.index;
@@ -38,16 +55,18 @@ template <int D>
     for (int a = 0; a < D; ++a) {
         domain.push_back(x.extent()[static_cast<std::size_t>(a)]);
         origin.push_back(x.origin()[a]);
-        if (x.layout() == Layout::bits) continue;
+        if (h.entries() == 0) continue;
         table.push_back(h.table_size(a));
         offsets.push_back(h.offset_size(a));
     }
     for (const Channel& c : grid.channels)
-        channels.push_back({{"name", c.name}, {"type", name(c.type)}, {"components", c.components}});
+        channels.push_back(
+            {{"name", c.name}, {"type", name(c.type)}, {"components", c.components}, {"shape", c.shape}});
+    Json notes = Json::object();
+    for (const Note& n : grid.notes) notes[n.key] = n.text;
     const std::size_t value_bytes = grid.value_bytes();
-    const double offset_bits = x.layout() == Layout::bits || x.entries() == 0
-                                   ? 0.0
-                                   : static_cast<double>(D * h.offset_bits()) * h.buckets() / x.entries();
+    const double offset_bits =
+        h.entries() == 0 ? 0.0 : static_cast<double>(D * h.offset_bits()) * h.buckets() / x.entries();
     return {{"entries", x.entries()},
             {"dimension", D},
             {"domain", domain},
@@ -58,11 +77,13 @@ template <int D>
             {"overhead_bits_per_entry", x.overhead_bits_per_entry(value_bytes)},
             {"encoding", name(x.encoding())},
             {"layout", name(x.layout())},
-            {"exact", x.exact()},
+            {"exact", grid.exact()},
             {"tag_bits", x.tag_bits()},
             {"value_bytes", value_bytes},
             {"block", grid.block},
             {"levels", grid.mipmap.levels},
+            {"transform", transform_json(grid.transform)},
+            {"notes", notes},
             {"channels", channels}};
 }
 
@@ -72,11 +93,15 @@ template <int D>
     for (const auto& [key, value] : json.items()) {
         if (key == "channels") {
             for (const auto& c : value)
-                text += "channel " + c["name"].get<std::string>() + ": " + c["type"].get<std::string>() + " x " +
-                        std::to_string(c["components"].get<unsigned>()) + "\n";
+                text += "channel " + printable(c["name"].get<std::string>()) + ": " + c["type"].get<std::string>() +
+                        " x " + std::to_string(c["components"].get<unsigned>()) + "\n";
             continue;
         }
-        if (!value.is_null()) text += key + ": " + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+        if (!value.is_null())
+            text += key + ": " +
+                    (value.is_string() ? value.get<std::string>()
+                                       : value.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+                    "\n";
     }
     if (!text.empty()) text.pop_back();
     return text;

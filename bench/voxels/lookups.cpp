@@ -106,6 +106,7 @@ struct Bench {
                     {.layout = Layout::voxel, .encoding = Encoding::bucket_tag, .coherence = Coherence::defined});
         add_quadrat("fast", {.layout = Layout::brick});
         add_quadrat("auto", {});
+        add_quadrat("size", {.optimize = Optimize::size});
 #if QUADRAT_BENCH_RIVALS
         absl::flat_hash_map<std::uint64_t, std::uint32_t> map;
         double t = now();

@@ -155,12 +155,11 @@ int main(int count, char** values) {
     for (const auto& v : grid.voxels)
         centers.push_back(grid.origin + grid.cell * Vec3d{v[0] + 0.5, v[1] + 0.5, v[2] + 0.5});
     const auto& index = dilated.blocks().index();
-    std::printf(
-        "A: %u blocks of 6^3 in %u x %u x %u; table %u x %u x %u, offsets %u x %u x %u, %.2f MB with its domain bits\n",
-        index.entries(), index.extent()[0], index.extent()[1], index.extent()[2], index.hash().table_size(0),
-        index.hash().table_size(1), index.hash().table_size(2), index.hash().offset_size(0),
-        index.hash().offset_size(1), index.hash().offset_size(2),
-        1e-6 * (static_cast<double>(index.bytes()) + 27.0 * index.values()));
+    std::printf("A: %u blocks of 6^3 in %u x %u x %u; table %u x %u x %u, offsets %u x %u x %u, %.2f MB in all\n",
+                index.entries(), index.extent()[0], index.extent()[1], index.extent()[2], index.hash().table_size(0),
+                index.hash().table_size(1), index.hash().table_size(2), index.hash().offset_size(0),
+                index.hash().offset_size(1), index.hash().offset_size(2),
+                1e-6 * static_cast<double>(dilated.blocks().stats().bytes()));
     std::printf("B: %zu voxel centres\n", centers.size());
 
     // B passes A.

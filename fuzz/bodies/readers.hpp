@@ -36,6 +36,8 @@ inline void check_table(const io::Table& table, std::size_t file_size) {
 }
 
 inline bool npy(std::span<const std::byte> file) {
+    survives([&] { return io::parse_npy(file, "input", io::Narrow::kept); },
+             [&](const io::Table& table) { require(table.bytes.size() <= file.size()); });
     return survives([&] { return io::parse_npy(file, "input"); },
                     [&](const io::Table& table) { require(table.bytes.size() <= 4 * file.size()); });
 }
@@ -68,7 +70,7 @@ inline bool obj(std::span<const std::byte> file) {
 inline bool png(std::span<const std::byte> file) {
     return survives([&] { return io::parse_png(file, "input"); },
                     [&](const io::Image& image) {
-                        require(image.pixels.size() == std::size_t{image.width} * image.height * image.channels);
+                        require(image.pixels.size() == std::size_t{image.width} * image.height * image.pixel_bytes());
                     });
 }
 

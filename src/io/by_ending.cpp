@@ -31,9 +31,9 @@ Table vertex_table(const Mesh& mesh) {
     return table;
 }
 
-Table read_table(const std::string& path) {
+Table read_table(const std::string& path, Narrow narrow) {
     const std::string type = ending(path);
-    if (type == ".npy") return read_npy(path);
+    if (type == ".npy") return read_npy(path, narrow);
     if (type == ".csv" || type == ".txt" || type == ".tsv") return read_csv(path);
     if (type == ".xyz") return read_xyz(path);
     if (type == ".ply" || type == ".obj") return vertex_table(read_mesh(path));

@@ -17,7 +17,7 @@ namespace quadrat::io {
 [[nodiscard]] Table vertex_table(const Mesh& mesh);
 
 /// Numbers or points by the ending of the file: .npy, .csv (also .txt and .tsv), .xyz, .ply, .obj.
-[[nodiscard]] Table read_table(const std::string& path);
+[[nodiscard]] Table read_table(const std::string& path, Narrow narrow = Narrow::widened);
 
 /// .npy or .csv by the ending. check_table_ending throws unsupported for any other, before work is done.
 void write_table(const std::string& path, const TableView& table);

@@ -5,6 +5,7 @@
 #include <quadrat/error.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <png.h>
@@ -47,7 +48,7 @@ struct Reader {
     ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
-enum class Outcome { done, failed, too_deep, too_large };
+enum class Outcome { done, failed, too_large };
 
 Outcome read_header(Reader& reader, Input& input, Image& image) {
     if (setjmp(png_jmpbuf(reader.png))) return Outcome::failed;
@@ -55,15 +56,16 @@ Outcome read_header(Reader& reader, Input& input, Image& image) {
     png_set_user_limits(reader.png, 0x7fffffff, 0x7fffffff);
     png_set_chunk_malloc_max(reader.png, std::max<std::size_t>(1u << 16, input.size * 4));
     png_read_info(reader.png, reader.info);
-    if (png_get_bit_depth(reader.png, reader.info) > 8) return Outcome::too_deep;
     const std::uint64_t rows = png_get_image_height(reader.png, reader.info);
     if (png_get_rowbytes(reader.png, reader.info) > input.size * most_expansion / rows) return Outcome::too_large;
     png_set_expand(reader.png);
+    if (std::endian::native == std::endian::little) png_set_swap(reader.png);  // of 16 bits; files are big-endian
     png_set_interlace_handling(reader.png);
     png_read_update_info(reader.png, reader.info);
     image.width = png_get_image_width(reader.png, reader.info);
     image.height = png_get_image_height(reader.png, reader.info);
     image.channels = png_get_channels(reader.png, reader.info);
+    image.depth = png_get_bit_depth(reader.png, reader.info) == 16 ? 16 : 8;
     return Outcome::done;
 }
 
@@ -103,9 +105,10 @@ bool write_pixels(Writer& writer, Output& output, const Image& image, png_bytepp
     constexpr int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                              PNG_COLOR_TYPE_RGB_ALPHA};
     png_set_write_fn(writer.png, &output, on_write, nullptr);
-    png_set_IHDR(writer.png, writer.info, image.width, image.height, 8, types[image.channels - 1], PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(writer.png, writer.info, image.width, image.height, static_cast<int>(image.depth),
+                 types[image.channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(writer.png, writer.info);
+    if (std::endian::native == std::endian::little) png_set_swap(writer.png);
     png_write_image(writer.png, rows);
     png_write_end(writer.png, nullptr);
     return true;
@@ -113,7 +116,7 @@ bool write_pixels(Writer& writer, Output& output, const Image& image, png_bytepp
 
 std::vector<png_bytep> row_pointers(std::uint8_t* pixels, const Image& image) {
     std::vector<png_bytep> rows(image.height);
-    for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = pixels + y * image.width * image.channels;
+    for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = pixels + y * image.width * image.pixel_bytes();
     return rows;
 }
 
@@ -127,13 +130,12 @@ Image parse_png(std::span<const std::byte> file, std::string_view name) {
     const auto check = [&](Outcome outcome) {
         const Where where{.file = std::string(name), .byte = input.at};
         if (outcome == Outcome::failed) throw Error(ErrorKind::bad_format, input.message, where);
-        if (outcome == Outcome::too_deep) throw Error(ErrorKind::unsupported, "16 bits a channel: convert to 8", where);
         if (outcome == Outcome::too_large)
             throw Error(ErrorKind::bad_format, "a picture larger than the file can hold", where);
     };
     Image image;
     check(read_header(reader, input, image));
-    image.pixels.resize(std::size_t{image.width} * image.height * image.channels);
+    image.pixels.resize(std::size_t{image.width} * image.height * image.pixel_bytes());
     std::vector<png_bytep> rows = row_pointers(image.pixels.data(), image);
     check(read_pixels(reader, rows.data()));
     return image;
@@ -146,8 +148,9 @@ Image read_png(const std::string& path) {
 
 void write_png(const std::string& path, const Image& image) {
     if (image.width == 0 || image.height == 0 || image.channels < 1 || image.channels > 4 ||
-        image.pixels.size() != std::size_t{image.width} * image.height * image.channels)
-        throw Error(ErrorKind::bad_shape, "the pixels do not fit width, height and channels", {.file = path});
+        (image.depth != 8 && image.depth != 16) ||
+        image.pixels.size() != std::size_t{image.width} * image.height * image.pixel_bytes())
+        throw Error(ErrorKind::bad_shape, "the pixels do not fit width, height, channels and depth", {.file = path});
     AtomicFile file(path);
     Output output{&file};
     Writer writer;

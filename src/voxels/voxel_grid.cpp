@@ -3,13 +3,28 @@
 namespace quadrat {
 
 std::size_t size_of(ValueType type) {
-    constexpr std::size_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    constexpr std::size_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 1};
     return sizes[static_cast<int>(type)];
 }
 
 const char* name(ValueType type) {
-    constexpr const char* names[] = {"bytes", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f32", "f64"};
+    constexpr const char* names[] = {"bytes", "u8",  "i8",  "u16", "i16", "u32", "i32",
+                                     "u64",   "i64", "f32", "f64", "f16", "bool"};
     return names[static_cast<int>(type)];
+}
+
+template <int D>
+void VoxelGrid<D>::set_note(std::string key, std::string text) {
+    if (key.empty() || (key + text).find('\0') != std::string::npos)
+        throw Error(ErrorKind::bad_value, "a note without a key, or with a zero byte", {.field = "note"});
+    const auto at = std::find_if(notes.begin(), notes.end(), [&](const Note& n) { return n.key == key; });
+    if (text.empty()) {
+        if (at != notes.end()) notes.erase(at);
+    } else if (at != notes.end()) {
+        at->text = std::move(text);
+    } else {
+        notes.push_back({std::move(key), std::move(text)});
+    }
 }
 
 template <int D>

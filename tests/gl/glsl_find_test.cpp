@@ -97,7 +97,7 @@ void check_all(ShaderRunner& runner, std::span<const Voxel<D>> stored) {
     for (const Encoding e : {Encoding::constrained, Encoding::domain_bit, Encoding::position_tag,
                              Encoding::position_hash, Encoding::bucket_tag})
         check<D>(runner, stored, {.layout = Layout::voxel, .encoding = e});
-    for (const Layout l : {Layout::brick, Layout::bits}) check<D>(runner, stored, {.layout = l});
+    for (const Layout l : {Layout::brick, Layout::bits, Layout::keys}) check<D>(runner, stored, {.layout = l});
 }
 
 TEST_F(Glsl, FindsWhatTheLibraryFinds2D) {
@@ -122,6 +122,10 @@ TEST_F(Glsl, SmallSets) {
 TEST_F(Glsl, WideFields) {
     const auto far = random_voxels<3>(40000, -1000000, 2000000);
     check<3>(*runner_, far, {.layout = Layout::voxel, .encoding = Encoding::position_tag});
+    check<3>(*runner_, far, {.layout = Layout::keys});
+    std::vector<Voxel<3>> clusters = random_voxels<3>(50, -1000000, 2000000);
+    for (std::int32_t i = 0; i < 5000; ++i) clusters.push_back({i * 3, 5, -900000});
+    check<3>(*runner_, clusters, {.layout = Layout::keys});
     const auto near = random_voxels<3>(30000, -50, 128);
     for (const int bits : {5, 8, 11, 16, 0})
         check<3>(*runner_, near, {.layout = Layout::voxel, .encoding = Encoding::bucket_tag, .offset_bits = bits});

@@ -6,6 +6,7 @@
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace quadrat::test {
@@ -31,6 +32,27 @@ GLuint texture(GLint inner, GLenum format, GLenum type, int width, int height, c
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glTexImage2D(GL_TEXTURE_2D, 0, inner, width, height, 0, format, type, data);
+    return id;
+}
+
+GLuint filtered(const ShaderAtlas& a) {
+    const GLenum target = a.solid ? GL_TEXTURE_3D : GL_TEXTURE_2D;
+    constexpr GLint bytes[] = {0, GL_R8, GL_RG8, 0, GL_RGBA8}, halves[] = {0, GL_R16F, GL_RG16F, 0, GL_RGBA16F};
+    constexpr GLenum formats[] = {0, GL_RED, GL_RG, 0, GL_RGBA};
+    const GLint inner = (a.half ? halves : bytes)[a.components];
+    const GLenum format = formats[a.components], type = a.half ? GL_HALF_FLOAT : GL_UNSIGNED_BYTE;
+    GLuint id = 0;
+    glGenTextures(1, &id);
+    glBindTexture(target, id);
+    for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+        glTexParameteri(target, filter, GL_LINEAR);
+    for (const GLenum wrap : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TEXTURE_WRAP_R})
+        glTexParameteri(target, wrap, GL_CLAMP_TO_EDGE);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    if (a.solid)
+        glTexImage3D(target, 0, inner, a.width, a.height, a.depth, 0, format, type, a.texels);
+    else
+        glTexImage2D(target, 0, inner, a.width, a.height, 0, format, type, a.texels);
     return id;
 }
 
@@ -65,6 +87,15 @@ ShaderRunner::~ShaderRunner() {
 std::vector<std::int32_t> ShaderRunner::run(const std::string& functions, const std::string& call,
                                             std::span<const ShaderTexture> textures,
                                             std::span<const std::array<std::int32_t, 3>> queries) {
+    std::vector<std::int32_t> out;
+    for (const auto& r : run4(functions, call, textures, queries)) out.push_back(r[0]);
+    return out;
+}
+
+std::vector<std::array<std::int32_t, 4>> ShaderRunner::run4(const std::string& functions, const std::string& call,
+                                                            std::span<const ShaderTexture> textures,
+                                                            std::span<const std::array<std::int32_t, 3>> queries,
+                                                            const ShaderAtlas* atlas) {
     constexpr int width = 512;
     const int height = static_cast<int>((queries.size() + width - 1) / width);
     std::vector<std::int32_t> cells(std::size_t{4} * width * static_cast<std::size_t>(height));
@@ -103,6 +134,11 @@ std::vector<std::int32_t> ShaderRunner::run(const std::string& functions, const 
                               static_cast<int>(t.words.size() / glsl_texture_width), t.words.data()));
         bind(t.name);
     }
+    if (atlas) {
+        glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(ids.size()));
+        ids.push_back(filtered(*atlas));
+        bind(atlas->name);
+    }
     GLuint frame = 0;
     glGenFramebuffers(1, &frame);
     glBindFramebuffer(GL_FRAMEBUFFER, frame);
@@ -123,8 +159,8 @@ std::vector<std::int32_t> ShaderRunner::run(const std::string& functions, const 
     glDeleteShader(fragment);
     if (error != GL_NO_ERROR) throw std::runtime_error("OpenGL error " + std::to_string(error));
 
-    std::vector<std::int32_t> out(queries.size());
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = cells[4 * i];
+    std::vector<std::array<std::int32_t, 4>> out(queries.size());
+    for (std::size_t i = 0; i < out.size(); ++i) std::copy_n(cells.data() + 4 * i, 4, out[i].begin());
     return out;
 }
 

@@ -180,13 +180,16 @@ TEST(Mesh, SharedDataReads) {
 
 TEST(Png, RoundTripOfEveryChannelCount) {
     const Scratch scratch;
-    for (std::uint32_t channels = 1; channels <= 4; ++channels) {
-        io::Image image{.width = 5, .height = 3, .channels = channels};
-        for (std::uint32_t k = 0; k < 15 * channels; ++k) image.pixels.push_back(static_cast<std::uint8_t>(k * 17));
+    for (std::uint32_t kind = 1; kind <= 8; ++kind) {
+        const std::uint32_t channels = (kind - 1) % 4 + 1, depth = kind > 4 ? 16 : 8;
+        io::Image image{.width = 5, .height = 3, .channels = channels, .pixels = {}, .depth = depth};
+        for (std::uint32_t k = 0; k < 15 * image.pixel_bytes(); ++k)
+            image.pixels.push_back(static_cast<std::uint8_t>(k * 17));
         io::write_png(scratch.file("a.png"), image);
         const io::Image copy = io::read_png(scratch.file("a.png"));
         EXPECT_EQ(copy.width, 5u);
         EXPECT_EQ(copy.channels, channels);
+        EXPECT_EQ(copy.depth, depth);
         EXPECT_EQ(copy.pixels, image.pixels);
         const std::string file = scratch.read("a.png");
         for (std::size_t n = 0; n < file.size(); ++n)

@@ -44,9 +44,10 @@ OPEN = {
     "simulation/solids": {"solids", "shape"},
     "simulation/step": set(),
     "voxels/file": set(),
+    "voxels/glsl": set(),
     "voxels/hash": {"domain", "short_tags", "slot_reader"},
     "voxels/index": {"state", "estimates"},
-    "voxels/sampling": set(),
+    "voxels/sampling": {"columns"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

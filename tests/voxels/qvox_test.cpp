@@ -4,6 +4,8 @@
 #include <quadrat/error.hpp>
 #include <quadrat/voxels.hpp>
 
+#include "voxels/index/state.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -50,7 +52,8 @@ const VoxelOptions kinds[] = {{.layout = Layout::voxel, .encoding = Encoding::bu
                               {.layout = Layout::voxel, .encoding = Encoding::domain_bit},
                               {.layout = Layout::voxel, .encoding = Encoding::position_hash},
                               {.layout = Layout::brick},
-                              {.layout = Layout::bits}};
+                              {.layout = Layout::bits},
+                              {.layout = Layout::keys}};
 
 TEST(Qvox, RoundTripInEveryLayout) {
     for (const VoxelOptions& o : kinds)
@@ -227,6 +230,67 @@ TEST(Qvox, MoreThanFourGigabytes) {
     std::filesystem::resize_file(path, begin + size - 8);
     EXPECT_THROW((void)read_qvox(path), Error);
     std::filesystem::remove(path);
+}
+
+TEST(Qvox, KeepsTransformNotesTypesAndShapes) {
+    const auto points = test::random_voxels<3>(50, 0, 9);
+    for (const int compression : {0, 3}) {
+        VoxelGrid<3> grid;
+        grid.index = VoxelIndex<3>::build(points);
+        grid.transform = GridTransform<3>::uniform({1.5, -2, 1e9}, 0.25);
+        grid.transform.step[1] = {0.5, 0.25, -1};
+        grid.set_note("name", "a grid");
+        grid.set_note("unit", "m");
+        grid.set_note("unit", "mm");
+        grid.set_note("gone", "soon");
+        grid.set_note("gone", "");
+        for (int t = 0; t <= static_cast<int>(ValueType::boolean); ++t) {
+            const auto type = static_cast<ValueType>(t);
+            grid.add_channel(name(type), type, 12);
+        }
+        grid.channel("f16")->shape = {2, 3, 2};
+        grid.channel("bool")->shape = {12, 1};
+        const auto read = std::get<VoxelGrid<3>>(decode_qvox(encode_qvox(grid, {.compression = compression})));
+        EXPECT_EQ(read.transform, grid.transform);
+        EXPECT_EQ(read.note("name"), "a grid");
+        EXPECT_EQ(read.note("unit"), "mm");
+        EXPECT_EQ(read.notes.size(), 2u);
+        ASSERT_EQ(read.channels.size(), grid.channels.size());
+        for (std::size_t c = 0; c < grid.channels.size(); ++c) {
+            EXPECT_EQ(read.channels[c].type, grid.channels[c].type);
+            EXPECT_EQ(read.channels[c].shape, grid.channels[c].shape);
+        }
+        const auto at = read.transform.to_world({2, 4, 8});
+        EXPECT_EQ(at, (Vec3d{1.5 + 0.5 + 2, -2 + 1, 1e9 - 4 + 2}));
+    }
+    VoxelGrid<3> grid;
+    EXPECT_THROW(grid.set_note("", "x"), Error);
+    EXPECT_THROW(grid.set_note("x", std::string("a\0b", 3)), Error);
+}
+
+TEST(Qvox, ManySectionsAreReadOrNotWritten) {
+    const auto points = test::random_voxels<2>(3, 0, 9);
+    VoxelGrid<2> grid;
+    grid.index = VoxelIndex<2>::build(points);
+    for (int k = 0; k < 1100; ++k) grid.add_channel("c" + std::to_string(k), ValueType::u8, 1);
+    const auto read = std::get<VoxelGrid<2>>(decode_qvox(encode_qvox(grid)));
+    EXPECT_EQ(read.channels.size(), 1100u);
+    EXPECT_EQ(read.channels[1099].name, "c1099");
+    for (int k = 1100; k < 65536; ++k) grid.channels.push_back({"c" + std::to_string(k), ValueType::u8, 1, {}});
+    EXPECT_THROW((void)encode_qvox(grid), Error);
+}
+
+// A domain of 2^63 positions would be walked for ever: the sizes do not allow it.
+TEST(Qvox, DomainsOfPositionHashesAreBounded) {
+    const auto points = test::random_voxels<3>(200, 0, 20);
+    const auto index = VoxelIndex<3>::build(points, {.layout = Layout::voxel, .encoding = Encoding::position_hash});
+    auto parts = voxels::IndexFiles<3>::parts(index);
+    EXPECT_NO_THROW((void)voxels::IndexFiles<3>::from_parts(parts));
+    parts.extent.fill(1u << 21);
+    parts.shape.extent.fill(1u << 21);
+    EXPECT_THROW((void)voxels::IndexFiles<3>::from_parts(parts), Error);
+    parts.extent = parts.shape.extent = {100, 100, 100};  // more than 4096 positions for each slot
+    EXPECT_THROW((void)voxels::IndexFiles<3>::from_parts(parts), Error);
 }
 
 TEST(Qvox, MemoryIsBounded) {

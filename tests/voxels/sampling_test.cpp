@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace quadrat {
 namespace {
@@ -332,6 +333,78 @@ TEST(Blocks, FilesKeepBlocksAndMipmaps) {
     const BlockedVoxels<float> again(std::get<VoxelGrid<3>>(decode_qvox(encode_qvox(blocks.grid()))));
     for (const auto& x : points_around<3>(c.positions, 500)) ASSERT_EQ(again.sample(x), blocks.sample(x));
     EXPECT_EQ(sorted_samples(again.grid()).size(), c.positions.size());
+}
+
+// Which samples of blocks were given is known where it was asked for, and kept by files; one by one and many at a time.
+TEST(Blocks, RememberWhatWasGiven) {
+    const auto points = test::random_voxels<3>(2996, 0, 100);
+    std::vector<float> values(points.size(), 0.0f);  // like the background
+    values[0] = 1;
+    const ColumnView column{"values", ValueType::f32, 1, std::as_bytes(std::span<const float>(values))};
+    const std::set<Voxel<3>, VoxelLess<3>> stored(points.begin(), points.end());
+    std::vector<Voxel<3>> queries = points;
+    for (const Voxel<3>& p : points)
+        for (int a = 0; a < 3; ++a) {
+            Voxel<3> q = p;
+            q[a] += a % 2 ? 1 : -1;
+            queries.push_back(q);
+        }
+    const auto expect_known = [&](const VoxelGrid<3>& grid) {
+        EXPECT_TRUE(grid.exact());
+        std::vector<std::uint64_t> found(queries.size());
+        find_samples<3>(grid, queries, found);
+        for (std::size_t i = 0; i < queries.size(); ++i) {
+            ASSERT_EQ(found[i] != no_sample, stored.count(queries[i]) == 1) << i;
+            ASSERT_EQ(found[i], find_sample(grid, queries[i]));
+        }
+        ASSERT_EQ(sorted_samples(grid).size(), points.size());
+    };
+    const ColumnView columns[] = {column};
+    const BlockOptions options{.size = 2, .given = GivenSamples::remembered};
+    const auto blocks = pack_blocks<3>(points, columns, options);
+    expect_known(blocks);
+    expect_known(std::get<VoxelGrid<3>>(decode_qvox(encode_qvox(blocks), {.verify = true})));
+    expect_known(pack_mipmap<3>(points, columns, {.blocked = true, .blocks = options}));
+    expect_known(pack_mipmap<3>(points, columns));
+    const auto forgotten = pack_blocks<3>(points, columns, {.size = 2});
+    EXPECT_FALSE(forgotten.exact());
+    EXPECT_EQ(sorted_samples(forgotten).size(), 1u);
+    // What is set later is given, too.
+    BlockedVoxels<float> writable(pack_blocks<3>(points, columns, options));
+    Voxel<3> beside = points[0];
+    while (stored.count(beside)) ++beside[0];
+    ASSERT_EQ(find_sample(writable.grid(), beside), no_sample);
+    ASSERT_TRUE(writable.set(beside, 5));
+    EXPECT_NE(find_sample(writable.grid(), beside), no_sample);
+}
+
+TEST(Half, EveryValueAndEveryRounding) {
+    std::mt19937_64 g(1);
+    for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+        Half h;
+        h.bits = static_cast<std::uint16_t>(bits);
+        const auto f = static_cast<float>(h);
+        const std::uint32_t exponent = bits >> 10 & 31;
+        if (exponent < 31) {
+            const double want =
+                std::ldexp((bits & 1023) + (exponent ? 1024.0 : 0.0), exponent ? static_cast<int>(exponent) - 25 : -24);
+            ASSERT_EQ(f, static_cast<float>(bits >> 15 ? -want : want));
+        }
+        // A NaN comes back as one, but may be made quiet on the way.
+        ASSERT_EQ(Half(f).bits, exponent == 31 && (bits & 1023) != 0 ? h.bits | 0x200 : h.bits);
+        if (exponent >= 30) continue;
+        // Between this one and the next: the nearest, halves to even.
+        Half next;
+        next.bits = static_cast<std::uint16_t>(bits + 1);
+        const float up = static_cast<float>(next), middle = (f + up) / 2;
+        ASSERT_EQ(Half(middle).bits, bits % 2 ? bits + 1 : bits);
+        ASSERT_EQ(Half(std::nextafter(middle, f)).bits, bits);
+        ASSERT_EQ(Half(std::nextafter(middle, up)).bits, bits + 1);
+    }
+    EXPECT_EQ(Half(65519.0f).bits, 0x7bff);
+    EXPECT_EQ(Half(65520.0f).bits, 0x7c00);
+    EXPECT_EQ(Half(1e-30f).bits, 0);
+    EXPECT_EQ(Half(-1e30f).bits, 0xfc00);
 }
 
 TEST(Mipmap, DoesNotDependOnTheOrder) {

@@ -20,7 +20,9 @@ void add_info(CLI::App& app) {
     CLI::App* verb = add_verb(app, "info", "What a .qvox file holds", "  quadrat info voxels.qvox --json");
     const auto options = std::make_shared<Options>();
     verb->add_option("input", options->input, "a .qvox file")->required();
-    verb->add_flag("--glsl", options->glsl, "print a GLSL ES 3.0 function that looks a position up");
+    verb->add_flag(
+        "--glsl", options->glsl,
+        "print a GLSL ES 3.0 function that looks a position up, or samples the first channel of blocks and mipmaps");
     verb->add_flag("--verify", options->verify, "check the checksum of every section");
     verb->add_flag("--json", options->json, "print one JSON object");
     verb->callback([options] {
@@ -29,13 +31,12 @@ void add_info(CLI::App& app) {
             [&](const auto& grid) {
                 try {
                     if (options->glsl) {
-                        if (grid.block != 0 || grid.mipmap.levels != 0)
-                            throw Error(ErrorKind::unsupported, "blocks and mipmaps have no shader", {.field = "glsl"});
-                        std::printf("%s", glsl_find(grid.index).c_str());
+                        const bool plain = grid.block == 0 && grid.mipmap.levels == 0;
+                        std::printf("%s", (plain ? glsl_find(grid.index) : glsl_sample(grid)).c_str());
                         return;
                     }
                     const Json json = voxel_json(grid);
-                    std::printf("%s\n", (options->json ? json.dump(2) : voxel_text(json)).c_str());
+                    std::printf("%s\n", (options->json ? json_text(json) : voxel_text(json)).c_str());
                 } catch (const Error& e) {
                     throw e.in_file(options->input);
                 }

@@ -29,14 +29,7 @@ Json lookup(VoxelGrid<D> grid, const LookupOptions& options) {
                     {.file = options.queries});
     std::vector<std::uint64_t> numbers(positions->size(), no_sample);
     Timer timer;
-    if (grid.block == 0 && grid.mipmap.levels == 0) {
-        std::vector<std::uint32_t> places(positions->size());
-        grid.index.find(*positions, places);
-        for (std::size_t i = 0; i < places.size(); ++i)
-            if (places[i] != VoxelIndex<D>::absent) numbers[i] = places[i];
-    } else {
-        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = find_sample(grid, (*positions)[i]);
-    }
+    find_samples<D>(grid, *positions, numbers);
     const double seconds = timer.lap();
     std::vector<std::uint8_t> found(numbers.size());
     std::uint64_t count = 0;
@@ -49,7 +42,7 @@ Json lookup(VoxelGrid<D> grid, const LookupOptions& options) {
     }
     if (!options.found.empty())
         io::write_table(options.found, io::view(std::span<const std::uint8_t>(found), {found.size()}));
-    return {{"queries", numbers.size()}, {"found", count}, {"exact", grid.index.exact()}, {"seconds", seconds}};
+    return {{"queries", numbers.size()}, {"found", count}, {"exact", grid.exact()}, {"seconds", seconds}};
 }
 
 }  // namespace

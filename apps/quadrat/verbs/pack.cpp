@@ -17,6 +17,7 @@ namespace {
 
 struct PackOptions {
     SourceOptions source;
+    std::vector<std::string> notes;  // KEY=TEXT
     VoxelOptions voxels;
     BlockOptions blocks;
     std::string out, block;
@@ -25,6 +26,16 @@ struct PackOptions {
     unsigned threads = 1;
     bool json = false;
 };
+
+template <int D>
+GridTransform<D> transform_in(const GridTransform<3>& t) {
+    GridTransform<D> out;
+    for (int k = 0; k < D; ++k) {
+        out.origin[k] = t.origin[k];
+        for (std::size_t a = 0; a < D; ++a) out.step[a][k] = t.step[a][k];
+    }
+    return out;
+}
 
 template <int D>
 Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, PackOptions& options) {
@@ -36,8 +47,11 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
     Progress progress("packing " + grouped(positions.size()) + " positions");
     Timer timer;
     VoxelGrid<D> grid;
+    options.blocks.given = GivenSamples::remembered;
+    const bool coherent = options.voxels.coherence != Coherence::none;
+    PerfectHashReport report;
     if (options.block.empty() && !options.mipmap) {
-        grid.index = VoxelIndex<D>::build(positions, options.voxels);
+        grid.index = VoxelIndex<D>::build(positions, options.voxels, coherent ? &report : nullptr);
         for (const SourceColumn& c : source.columns) grid.add_channel(c.name, c.type, c.components, positions, c.rows);
     } else {
         std::vector<ColumnView> columns;
@@ -47,13 +61,27 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
         if (options.mipmap)
             grid = pack_mipmap<D>(positions, columns, {.blocked = !options.block.empty(), .blocks = options.blocks});
         else
-            grid = pack_blocks<D>(positions, columns, options.blocks);
+            grid = pack_blocks<D>(positions, columns, options.blocks, coherent ? &report : nullptr);
     }
     const double seconds = timer.lap();
+    grid.transform = transform_in<D>(source.transform);
+    for (const Note& n : source.notes) grid.set_note(n.key, n.text);
+    for (const std::string& n : options.notes) {
+        const std::size_t equals = n.find('=');
+        grid.set_note(n.substr(0, equals), n.substr(equals + 1));
+    }
+    for (std::size_t i = 0; i < source.columns.size(); ++i) {
+        grid.channels[i].shape = source.columns[i].shape;
+        if (grid.channels[i].background.empty())
+            for (const std::byte b : source.columns[i].background)
+                grid.channels[i].background.push_back(static_cast<std::uint8_t>(b));
+    }
     progress.now("writing " + options.out);
     write_qvox(grid, options.out, {.compression = options.compression});
     Json json = voxel_json(grid);
     json["seconds"] = seconds;
+    if (coherent) json["coherent_share"] = report.coherent_share;
+    if (!source.skipped.empty()) json["skipped"] = source.skipped;
     json["coherence"] = grid.index.layout() == Layout::voxel && grid.block == 0 && grid.mipmap.levels == 0
                             ? Json(coherence<D, D>(grid.index.hash(), positions))
                             : Json();
@@ -74,6 +102,8 @@ void add_pack(CLI::App& app) {
                      "values of the coordinates, FILE or NAME=FILE (.npy .csv); may repeat");
     whole_number(verb->add_option("--resolution", options->source.resolution, "cells on the longest edge of a mesh"), 1,
                  1 << 20);
+    verb->add_option("--grid", options->source.grids, "a grid of a .vdb file; may repeat (default all)");
+    verb->add_option("--note", options->notes, "KEY=TEXT, kept in the file: name, unit, CHANNEL.unit, ...; may repeat");
     verb->add_option("--background", options->source.background, "pixels of this colour are empty, as r,g,b");
     verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
         ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
@@ -88,14 +118,18 @@ void add_pack(CLI::App& app) {
     verb->add_option("--layout", options->voxels.layout, "voxel, brick, bits or auto (default auto: the smallest)")
         ->transform(choice<Layout>(
             {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
+    verb->add_option("--optimize", options->voxels.optimize,
+                     "of the automatic layout: speed, or size, which may take sorted keys (default speed)")
+        ->transform(choice<Optimize>({{"speed", Optimize::speed}, {"size", Optimize::size}}));
     verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
         ->transform(choice<Coherence>(
             {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
     verb->add_option("--block", options->block,
                      "blocks of N^D cells with borders for filtering; auto: the N with the least memory");
-    verb->add_option("--cells", options->blocks.rule,
-                     "blocks for cells touched by or complete in samples (default touched)")
-        ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
+    CLI::Option* cells =
+        verb->add_option("--cells", options->blocks.rule,
+                         "blocks for cells touched by or complete in samples (default touched)")
+            ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
     verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
     whole_number(verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)"), 0,
                  ~std::uint64_t{0});
@@ -105,7 +139,11 @@ void add_pack(CLI::App& app) {
     whole_number(verb->add_option("--threads", options->threads, "0: one per processor (default 1)"), 0, 1024);
     verb->add_option("-o,--out", options->out, "the .qvox file")->required();
     verb->add_flag("--json", options->json, "print one JSON object");
-    verb->callback([options] {
+    verb->callback([options, cells] {
+        if (cells->count() != 0 && options->block.empty()) throw UsageError("--cells: needs --block");
+        for (const std::string& n : options->notes)
+            if (const std::size_t equals = n.find('='); equals == 0 || equals == std::string::npos)
+                throw UsageError("--note: expected KEY=TEXT");
         if (!options->block.empty() && options->block != "auto") {
             const bool digits = options->block.find_first_not_of("0123456789") == std::string::npos;
             options->blocks.size =
@@ -129,7 +167,11 @@ void add_pack(CLI::App& app) {
                 }
             },
             source.positions);
-        std::printf("%s\n", (options->json ? json.dump(2) : voxel_text(json)).c_str());
+        if (!options->json && json.contains("coherent_share") && json["coherent_share"] < 1.0)
+            std::fprintf(stderr,
+                         "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
+                         100 * json["coherent_share"].get<double>());
+        std::printf("%s\n", (options->json ? json_text(json) : voxel_text(json)).c_str());
     });
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "io/by_ending.hpp"
@@ -36,6 +37,16 @@ ValueType value_type(io::ScalarType type) {
             return ValueType::u32;
         case io::ScalarType::u64:
             return ValueType::u64;
+        case io::ScalarType::i8:
+            return ValueType::i8;
+        case io::ScalarType::i16:
+            return ValueType::i16;
+        case io::ScalarType::u16:
+            return ValueType::u16;
+        case io::ScalarType::f16:
+            return ValueType::f16;
+        case io::ScalarType::b8:
+            return ValueType::boolean;
     }
     return ValueType::bytes;
 }
@@ -59,19 +70,52 @@ std::vector<Voxel<D>> positions_of(const io::Table& table, const std::string& pa
     return out;
 }
 
-VoxelSource from_png(const SourceOptions& options) {
-    const io::Image image = io::read_png(options.input);
-    std::vector<int> background;
-    for (std::size_t at = 0; at < options.background.size();) {
-        const std::size_t comma = std::min(options.background.find(',', at), options.background.size());
-        int value = -1;
-        const char* end = options.background.data() + comma;
-        const auto [stop, error] = std::from_chars(options.background.data() + at, end, value);
-        if (error != std::errc{} || stop != end || value < 0 || value > 255)
-            throw UsageError("--background: expected numbers 0..255 like 255,255,255");
-        background.push_back(value);
+// The numbers of --background, each at most `largest`.
+std::vector<unsigned> background_of(const std::string& text, unsigned largest) {
+    std::vector<unsigned> out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t comma = std::min(text.find(',', at), text.size());
+        unsigned value = 0;
+        const char* end = text.data() + comma;
+        const auto [stop, error] = std::from_chars(text.data() + at, end, value);
+        if (error != std::errc{} || stop != end || value > largest)
+            throw UsageError("--background: expected numbers 0.." + std::to_string(largest) + " like 255,255,255");
+        out.push_back(value);
         at = comma + 1;
     }
+    return out;
+}
+
+// Channels of 8 or 16 bits: T.
+template <class T>
+void take_pixels(const io::Image& image, std::span<const unsigned> background, VoxelSource& source) {
+    const bool alpha = image.channels == 2 || image.channels == 4;
+    std::vector<Voxel<2>> positions;
+    SourceColumn pixels{"color", ValueTraits<T>::type, image.channels, {}};
+    const auto add = [](std::vector<std::byte>& to, std::span<const T> pixel) {
+        const auto bytes = std::as_bytes(pixel);
+        to.insert(to.end(), bytes.begin(), bytes.end());
+    };
+    std::vector<T> empty(background.begin(), background.end());
+    if (!empty.empty() && empty.size() < image.channels) empty.push_back(std::numeric_limits<T>::max());  // opaque
+    add(pixels.background, empty);
+    std::vector<T> pixel(image.channels);
+    for (std::uint32_t y = 0; y < image.height; ++y)
+        for (std::uint32_t x = 0; x < image.width; ++x) {
+            std::memcpy(pixel.data(), image.pixel(x, y), image.pixel_bytes());
+            bool keep = background.empty() && alpha && pixel.back() != 0;
+            for (std::size_t c = 0; c < background.size(); ++c) keep |= pixel[c] != background[c];
+            if (!keep) continue;
+            positions.push_back({static_cast<std::int32_t>(x), static_cast<std::int32_t>(y)});
+            add(pixels.rows, pixel);
+        }
+    source.positions = std::move(positions);
+    source.columns.push_back(std::move(pixels));
+}
+
+VoxelSource from_png(const SourceOptions& options) {
+    const io::Image image = io::read_png(options.input);
+    const std::vector<unsigned> background = background_of(options.background, (1u << image.depth) - 1);
     const bool alpha = image.channels == 2 || image.channels == 4;
     if (background.empty() && !alpha)
         throw Error(ErrorKind::unsupported, "has no alpha channel: say with --background which pixels are empty",
@@ -82,22 +126,10 @@ VoxelSource from_png(const SourceOptions& options) {
         throw UsageError("--background: expected " + std::to_string(colors) + " numbers" +
                          (alpha ? ", or one more for alpha" : "") + ", as the picture has");
     VoxelSource source;
-    std::vector<Voxel<2>> positions;
-    SourceColumn pixels{"color", ValueType::u8, image.channels, {}};
-    for (const int value : background) pixels.background.push_back(static_cast<std::byte>(value));
-    if (alpha && background.size() == colors) pixels.background.push_back(std::byte{255});
-    for (std::uint32_t y = 0; y < image.height; ++y)
-        for (std::uint32_t x = 0; x < image.width; ++x) {
-            const std::uint8_t* p = image.pixel(x, y);
-            bool keep = background.empty() && p[image.channels - 1] != 0;
-            for (std::size_t c = 0; c < background.size(); ++c) keep |= p[c] != background[c];
-            if (!keep) continue;
-            positions.push_back({static_cast<std::int32_t>(x), static_cast<std::int32_t>(y)});
-            const auto* bytes = reinterpret_cast<const std::byte*>(p);
-            pixels.rows.insert(pixels.rows.end(), bytes, bytes + image.channels);
-        }
-    source.positions = std::move(positions);
-    source.columns.push_back(std::move(pixels));
+    if (image.depth == 16)
+        take_pixels<std::uint16_t>(image, background, source);
+    else
+        take_pixels<std::uint8_t>(image, background, source);
     return source;
 }
 
@@ -154,26 +186,53 @@ VoxelSource from_mesh(const SourceOptions& options) {
     }
     VoxelSource source;
     source.positions = std::move(surface.voxels);
+    // Cell c covers [origin + c cell, origin + (c + 1) cell], and its sample lies at the centre.
+    const double half = surface.cell / 2;
+    const Vec3d first{surface.origin[0] + half, surface.origin[1] + half, surface.origin[2] + half};
+    source.transform = GridTransform<3>::uniform(first, surface.cell);
     if (!cloud || !mesh.normals.empty()) source.columns.push_back(std::move(normals));
     if (!mesh.colors.empty()) source.columns.push_back(std::move(colors));
     return source;
 }
 
-void add_values(VoxelSource& source, const std::string& argument, std::size_t number) {
+// NAME=FILE, or FILE where a file of the whole name is there and none behind the =.
+std::pair<std::string, std::string> name_and_file(const std::string& argument, std::size_t number) {
     const std::size_t equals = argument.find('=');
-    const std::string path = equals == std::string::npos ? argument : argument.substr(equals + 1);
-    const std::string name = equals != std::string::npos ? argument.substr(0, equals)
-                             : number == 0               ? "values"
-                                                         : "values" + std::to_string(number + 1);
-    const io::Table table = io::read_table(path);
+    std::error_code error;
+    const auto there = [&](const std::string& path) { return std::filesystem::exists(path, error); };
+    const bool named = equals != std::string::npos && (there(argument.substr(equals + 1)) || !there(argument));
+    if (named) return {argument.substr(0, equals), argument.substr(equals + 1)};
+    return {number == 0 ? "values" : "values" + std::to_string(number + 1), argument};
+}
+
+void add_values(VoxelSource& source, const std::string& argument, std::size_t number) {
+    const auto [name, path] = name_and_file(argument, number);
+    const io::Table table = io::read_table(path, io::Narrow::kept);
     const std::size_t count = std::visit([](const auto& p) { return p.size(); }, source.positions);
     if (table.rows() != count)
         throw Error(ErrorKind::bad_shape,
                     std::to_string(table.rows()) + " values for " + std::to_string(count) + " positions",
                     {.file = path});
+    if (table.columns() < 1 || table.columns() > 4096)
+        throw Error(ErrorKind::bad_shape, std::to_string(table.columns()) + " numbers in a value, not 1 to 4096",
+                    {.file = path});
+    if (table.shape.size() > 5) throw Error(ErrorKind::bad_shape, "values of more than four axes", {.file = path});
     SourceColumn column{name, value_type(table.type), static_cast<std::uint32_t>(table.columns()), {}};
     column.rows.assign(table.bytes.begin(), table.bytes.end());
+    for (std::size_t k = 1; k < table.shape.size(); ++k)
+        column.shape.push_back(static_cast<std::uint16_t>(table.shape[k]));
     source.columns.push_back(std::move(column));
+}
+
+// An option that the input does not look at is a mistake of who gave it.
+void check_options(const SourceOptions& options, const std::string& ending) {
+    const auto expect = [&](bool fits, const char* option, const char* what) {
+        if (!fits) throw UsageError(std::string(option) + " is for " + what + ", not for " + options.input);
+    };
+    expect(options.background.empty() || ending == ".png", "--background", "pictures (.png)");
+    expect(options.resolution == 0 || ending == ".obj" || ending == ".ply", "--resolution",
+           "meshes and points (.obj .ply)");
+    expect(options.grids.empty() || ending == ".vdb", "--grid", "OpenVDB files (.vdb)");
 }
 
 }  // namespace
@@ -188,6 +247,7 @@ std::variant<std::vector<Voxel<2>>, std::vector<Voxel<3>>> read_positions(const 
 
 VoxelSource read_voxel_source(const SourceOptions& options) {
     const std::string ending = io::ending(options.input);
+    check_options(options, ending);
     VoxelSource source;
     if (ending == ".png") {
         source = from_png(options);
@@ -195,7 +255,7 @@ VoxelSource read_voxel_source(const SourceOptions& options) {
         source = from_mesh(options);
     } else if (ending == ".vdb") {
 #if QUADRAT_HAS_OPENVDB
-        source = read_vdb(options.input);
+        source = read_vdb(options.input, options.grids);
 #else
         throw Error(ErrorKind::unsupported, "this build cannot read OpenVDB files (QUADRAT_WITH_OPENVDB)",
                     {.file = options.input});

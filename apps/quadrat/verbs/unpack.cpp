@@ -1,4 +1,4 @@
-// quadrat unpack: a .qvox file becomes arrays again, or the textures that a shader needs.
+// quadrat unpack: a .qvox file becomes arrays again, OpenVDB grids, or the textures that a shader needs.
 #include <quadrat/error.hpp>
 #include <quadrat/voxels.hpp>
 
@@ -11,8 +11,14 @@
 #include <string>
 
 #include "io/table/npy.hpp"
+#include "io/text.hpp"
 #include "verb.hpp"
 #include "verbs/voxel_tables.hpp"
+#include "voxel_report.hpp"
+
+#if QUADRAT_HAS_OPENVDB
+#include "verbs/openvdb/write_vdb.hpp"
+#endif
 
 namespace quadrat::cli {
 namespace {
@@ -33,6 +39,16 @@ void check_names(std::span<const Channel> channels, std::set<std::string> taken)
 }
 
 template <int D>
+Json unpack_vdb([[maybe_unused]] const VoxelGrid<D>& grid, const std::string& path) {
+#if QUADRAT_HAS_OPENVDB
+    write_vdb(grid, path);
+    return {{"entries", sorted_samples(grid).size()}, {"files", Json::array({path})}};
+#else
+    throw Error(ErrorKind::unsupported, "this build cannot write OpenVDB files (QUADRAT_WITH_OPENVDB)", {.file = path});
+#endif
+}
+
+template <int D>
 Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
     Json files = Json::array();
     const auto path = [&](const std::string& name) {
@@ -50,6 +66,7 @@ Json unpack(const VoxelGrid<D>& grid, const UnpackOptions& options) {
         for (const Channel& c : grid.channels) write_channel(path(c.name), c, grid.index.values());
         return {{"entries", grid.index.entries()}, {"files", files}};
     }
+    if (io::ending(options.out) == ".vdb") return unpack_vdb(grid, options.out);
     check_names(grid.channels, {"coordinates"});
     const auto sorted = sorted_samples(grid);
     std::vector<std::int32_t> coordinates;
@@ -72,7 +89,7 @@ void add_unpack(CLI::App& app) {
     const auto options = std::make_shared<UnpackOptions>();
     verb->add_option("input", options->input, "a .qvox file")->required();
     verb->add_option("-o,--out", options->out,
-                     "PREFIX of PREFIX.coordinates.npy and PREFIX.CHANNEL.npy, sorted by z, y, x")
+                     "PREFIX of PREFIX.coordinates.npy and PREFIX.CHANNEL.npy, sorted by z, y, x; or FILE.vdb")
         ->required();
     verb->add_flag("--textures", options->textures, "the tables as they are, for a shader (info --glsl)");
     verb->add_flag("--json", options->json, "print one JSON object");
@@ -88,7 +105,7 @@ void add_unpack(CLI::App& app) {
             },
             any);
         if (options->json)
-            std::printf("%s\n", json.dump(2).c_str());
+            std::printf("%s\n", json_text(json).c_str());
         else
             for (const auto& f : json["files"]) std::printf("%s\n", f.get<std::string>().c_str());
     });

@@ -9,7 +9,7 @@
 namespace quadrat::cli {
 
 Channel gather(const Channel& channel, std::span<const std::uint64_t> numbers, std::uint32_t samples) {
-    Channel out{channel.name, channel.type, channel.components / samples, {}};
+    Channel out{channel.name, channel.type, channel.components / samples, {}, {}, channel.shape};
     const std::size_t width = out.value_bytes();
     out.buffer = Buffer::zeros(numbers.size() * width);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -22,52 +22,49 @@ Channel gather(const Channel& channel, std::span<const std::uint64_t> numbers, s
     return out;
 }
 
-void write_channel(const std::string& path, const Channel& channel, std::uint64_t rows) {
-    io::ScalarType type = io::ScalarType::u8;
-    std::uint64_t columns = channel.components;
-    std::vector<std::int32_t> wide;
-    const void* data = channel.buffer.data.get();
-    const auto widen = [&](auto zero) {
-        using T = decltype(zero);
-        const auto* values = reinterpret_cast<const T*>(channel.buffer.data.get());
-        wide.assign(values, values + rows * columns);
-        type = io::ScalarType::i32;
-        data = wide.data();
-    };
-    switch (channel.type) {
+namespace {
+
+io::ScalarType scalar_type(ValueType type) {
+    switch (type) {
         case ValueType::bytes:
         case ValueType::u8:
             break;
         case ValueType::i8:
-            widen(std::int8_t{});
-            break;
+            return io::ScalarType::i8;
         case ValueType::i16:
-            widen(std::int16_t{});
-            break;
+            return io::ScalarType::i16;
         case ValueType::u16:
-            widen(std::uint16_t{});
-            break;
+            return io::ScalarType::u16;
         case ValueType::u32:
-            type = io::ScalarType::u32;
-            break;
+            return io::ScalarType::u32;
         case ValueType::i32:
-            type = io::ScalarType::i32;
-            break;
+            return io::ScalarType::i32;
         case ValueType::u64:
-            type = io::ScalarType::u64;
-            break;
+            return io::ScalarType::u64;
         case ValueType::i64:
-            type = io::ScalarType::i64;
-            break;
+            return io::ScalarType::i64;
         case ValueType::f32:
-            type = io::ScalarType::f32;
-            break;
+            return io::ScalarType::f32;
         case ValueType::f64:
-            type = io::ScalarType::f64;
-            break;
+            return io::ScalarType::f64;
+        case ValueType::f16:
+            return io::ScalarType::f16;
+        case ValueType::boolean:
+            return io::ScalarType::b8;
     }
-    io::TableView table{type, {rows}, data};
-    if (columns != 1) table.shape.push_back(columns);
+    return io::ScalarType::u8;
+}
+
+}  // namespace
+
+void write_channel(const std::string& path, const Channel& channel, std::uint64_t rows) {
+    io::TableView table{scalar_type(channel.type), {rows}, channel.buffer.data.get()};
+    std::uint64_t scalars = 1;
+    for (const std::uint16_t extent : channel.shape) scalars *= extent;
+    if (!channel.shape.empty() && scalars == channel.components)  // otherwise values are whole blocks
+        table.shape.insert(table.shape.end(), channel.shape.begin(), channel.shape.end());
+    else if (channel.components != 1)
+        table.shape.push_back(channel.components);
     io::write_table(path, table);
 }
 

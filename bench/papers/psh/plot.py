@@ -56,7 +56,7 @@ if rows:
     bars(axes[2], [("optimised", [r["coherence"] for r in rows], "C3"), ("not optimised", [r["coherence_none"] for r in rows], "C1"),
                    ("PSH optimised", [r["paper_coherence"] for r in rows], "C7")], "coherence N_H")
     bars(axes[3], [("random matrices", [r["ns_random"] for r in rows], "C7"), ("identity", [r["ns_identity"] for r in rows], "C1"),
-                   ("optimised", [r["ns_optimised"] for r in rows], "C3"), ("OpenVDB", [r["ns_octree"] for r in rows], "C0")],
+                   ("optimised", [r["ns_optimised"] for r in rows], "C3"), ("octree", [r["ns_octree"] for r in rows], "C4"), ("OpenVDB", [r["ns_openvdb"] for r in rows], "C0")],
          "ns per lookup, order of space")
     figure.tight_layout()
     figure.savefig(out / "table2.png", dpi=120)

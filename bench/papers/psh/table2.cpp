@@ -1,10 +1,12 @@
 // Table 2 of PSH: the tables' sizes, bits per entry, seconds of the fast and the compact construction, coherence, and
 // nanoseconds per lookup in the order of space for random matrices, the identity, and the identity with offsets chosen
-// for coherence; OpenVDB's tree beside them. Usage: paper_psh_table2 ROW|list [OUT.json] [HORSE.ply]
+// for coherence; an octree and OpenVDB's tree beside them. Bits depend on the slack, slots for each entry, so that it
+// stands beside them: the paper's differs from row to row. Usage: paper_psh_table2 ROW|list [OUT.json] [MESHES]
 #include <quadrat/voxels.hpp>
 
 #include "data.hpp"
 #include "io/by_ending.hpp"
+#include "octree.hpp"
 #include "voxels/hash/build.hpp"
 #ifdef PSH_OCTREE
 #include "bench/voxels/octree.hpp"
@@ -31,6 +33,8 @@ struct PaperRow {
 };
 
 constexpr PaperRow rows[] = {
+    {"figure1-2d", "stand-in: outlines", "128^2", 1381, 38 * 38, 18 * 18, -1, 3.75, -1, -1, -1, {-1, -1, -1}},
+    {"figure1-3d", "bunny mesh", "128^3", 41127, 35 * 35 * 35, 19 * 19 * 19, -1, 4.00, -1, -1, -1, {-1, -1, -1}},
     {"teapot", "stand-in: outlines", "256^2", 11155, 106 * 106, 59 * 59, 4.37, 4.99, 0.2, 0.9, .278, {694, 725, 729}},
     {"font",
      "stand-in: 81 outlines",
@@ -154,6 +158,18 @@ int run(const PaperRow& paper, const std::vector<Voxel<D>>& points, const char* 
             ns[k] = std::min(ns[k], 1e9 * (now() - start) / n);
             right = right && sum == wanted;
         }
+    const psh::Octree<D> descent(points);
+    double descent_ns = 1e9;
+    std::vector<std::uint32_t> in_leaves(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) in_leaves[descent.find(points[i])] = static_cast<std::uint32_t>(i);
+    for (int round = 0; round < 3; ++round) {
+        const double start = now();
+        std::uint64_t sum = 0;
+        for (const auto& p : points) sum += in_leaves[descent.find(p)];
+        descent_ns = std::min(descent_ns, 1e9 * (now() - start) / n);
+        right = right && sum == wanted;
+    }
+    const double descent_bits = 8 * static_cast<double>(descent.bytes()) / n;
     double octree_bits = 0;
 #ifdef PSH_OCTREE
     std::vector<bench::Cell> cells;
@@ -178,13 +194,17 @@ int run(const PaperRow& paper, const std::vector<Voxel<D>>& points, const char* 
         "%-10s %-24s %8s n %9.0f  m %13s  r %13s  bits %.2f fast, %.2f compact, %.2f with log2 m (PSH %.2f, %.2f)\n",
         paper.name, data, paper.domain, n, sizes<E>(compact.hash, false).c_str(), sizes<E>(compact.hash, true).c_str(),
         fast.hash.offset_bits_per_entry(), compact.hash.offset_bits_per_entry(), theory, paper.bits, paper.theory);
-    std::printf("           fast %.4f s (PSH %.1f)  compact %.3f s (PSH %.1f)  coherence %.3f, not optimised %.3f",
-                fast.seconds, paper.fast, compact.seconds, paper.compact, coherent.kept, fast.kept);
+    std::printf("           slots per entry: fast %.4f, compact %.4f (PSH %.4f)\n", fast.hash.slots() / n,
+                compact.hash.slots() / n, paper.m / paper.n);
+    std::printf(
+        "           fast %.4f s (PSH %.1f)  compact %.3f s (PSH %.1f)  N_H %.3f at %.2f bits, not optimised %.3f",
+        fast.seconds, paper.fast, compact.seconds, paper.compact, coherent.kept, coherent.hash.offset_bits_per_entry(),
+        fast.kept);
     if (paper.coherence >= 0) std::printf(" (PSH %.3f)", paper.coherence);
     std::printf(
-        "\n           ns per lookup: random matrices %.2f  identity %.2f  optimised %.2f  OpenVDB %.2f (%.0f bits "
-        "above the payload)%s\n",
-        ns[0], ns[1], ns[2], ns[3], octree_bits, right ? "" : "  WRONG");
+        "\n           ns per lookup: random matrices %.2f  identity %.2f  optimised %.2f  octree %.2f (%.1f bits)  "
+        "OpenVDB %.2f (%.0f bits above the payload)%s\n",
+        ns[0], ns[1], ns[2], descent_ns, descent_bits, ns[3], octree_bits, right ? "" : "  WRONG");
     if (file) {
         char line[1024];
         std::snprintf(line, sizeof line,
@@ -193,21 +213,24 @@ int run(const PaperRow& paper, const std::vector<Voxel<D>>& points, const char* 
                       "\"bits_compact\": %.3f, \"bits_theory\": %.3f, \"fast_seconds\": %.5f, \"compact_seconds\": "
                       "%.4f, \"coherence\": %.4f, "
                       "\"coherence_none\": %.4f, \"ns_random\": %.3f, \"ns_identity\": %.3f, \"ns_optimised\": %.3f, "
-                      "\"ns_octree\": %.3f, "
-                      "\"octree_bits\": %.1f, \"paper_bits\": %.2f, \"paper_theory\": %.2f, \"paper_fast\": %.1f, "
+                      "\"ns_octree\": %.3f, \"octree_bits\": %.1f, \"ns_openvdb\": %.3f, \"openvdb_bits\": %.1f, "
+                      "\"slack_fast\": %.4f, \"slack_compact\": %.4f, \"paper_slack\": %.4f, \"coherent_bits\": %.3f, "
+                      "\"paper_bits\": %.2f, \"paper_theory\": %.2f, \"paper_fast\": %.1f, "
                       "\"paper_compact\": %.1f, "
                       "\"paper_coherence\": %.3f, \"paper_frames\": [%.0f, %.0f, %.0f]}\n",
                       paper.name, data, paper.domain, n, sizes<E>(compact.hash, false).c_str(),
                       sizes<E>(compact.hash, true).c_str(), fast.hash.offset_bits_per_entry(),
                       compact.hash.offset_bits_per_entry(), theory, fast.seconds, compact.seconds, coherent.kept,
-                      fast.kept, ns[0], ns[1], ns[2], ns[3], octree_bits, paper.bits, paper.theory, paper.fast,
-                      paper.compact, paper.coherence, paper.frames[0], paper.frames[1], paper.frames[2]);
+                      fast.kept, ns[0], ns[1], ns[2], descent_ns, descent_bits, ns[3], octree_bits,
+                      fast.hash.slots() / n, compact.hash.slots() / n, paper.m / paper.n,
+                      coherent.hash.offset_bits_per_entry(), paper.bits, paper.theory, paper.fast, paper.compact,
+                      paper.coherence, paper.frames[0], paper.frames[1], paper.frames[2]);
         std::ofstream(file) << line;
     }
     return right ? 0 : 1;
 }
 
-int run_row(const PaperRow& paper, const char* file, const char* horse) {
+int run_row(const PaperRow& paper, const char* file, const std::string& meshes) {
     const std::string name = paper.name;
     if (name == "teapot") return run<2, 2>(paper, psh::outlines(256, 11155, 10, 90, 1), paper.data, file);
     if (name == "font") return run<2, 2>(paper, psh::font(1024, 33562), paper.data, file);
@@ -219,9 +242,20 @@ int run_row(const PaperRow& paper, const char* file, const char* horse) {
     if (name == "gargoyle") return run<3, 3>(paper, bench::surface_set(171, 94912, 1.6), paper.data, file);
     if (name == "random2") return run<2, 2>(paper, bench::random_set<2>(100000, 11, 1), paper.data, file);
     if (name == "random3") return run<3, 3>(paper, bench::random_set<3>(1000000, 9, 2), paper.data, file);
-    if (horse && std::ifstream(horse)) {
-        const io::Mesh mesh = io::read_mesh(horse);
-        return run<3, 2>(paper, voxelise(mesh.vertices, mesh.triangles, 2048).voxels, paper.data, file);
+    const auto voxels_of = [&](const char* mesh_name, std::uint32_t resolution) {
+        const std::string path = meshes + "/" + mesh_name;
+        if (meshes.empty() || !std::ifstream(path)) return std::vector<Voxel<3>>();
+        const io::Mesh mesh = io::read_mesh(path);
+        return voxelise(mesh.vertices, mesh.triangles, resolution).voxels;
+    };
+    if (name == "figure1-2d") return run<2, 2>(paper, psh::outlines(128, 1381, 8, 40, 3), paper.data, file);
+    if (name == "figure1-3d") {
+        const auto bunny = voxels_of("stanford-bunny.obj", 128);
+        if (!bunny.empty()) return run<3, 3>(paper, bunny, paper.data, file);
+        return run<3, 3>(paper, bench::surface_set(128, 41127, 1), "stand-in: shell", file);
+    }
+    if (const auto horse = voxels_of("horse.ply", 2048); !horse.empty()) {
+        return run<3, 2>(paper, horse, paper.data, file);
     }
     return run<3, 2>(paper, bench::surface_set(2048, 5900000), "stand-in: shell", file);
 }
@@ -232,8 +266,7 @@ int main(int count, char** arguments) {
     const std::string which = count > 1 ? arguments[1] : "list";
     for (const PaperRow& row : rows) {
         if (which == "list") std::printf("%s\n", row.name);
-        if (which == row.name)
-            return run_row(row, count > 2 ? arguments[2] : nullptr, count > 3 ? arguments[3] : nullptr);
+        if (which == row.name) return run_row(row, count > 2 ? arguments[2] : nullptr, count > 3 ? arguments[3] : "");
     }
     return which == "list" ? 0 : 2;
 }

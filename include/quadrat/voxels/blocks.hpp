@@ -29,6 +29,12 @@ enum class BlockRule : std::uint8_t {
                ///< sampling gives the background, or a blend with it where the block is kept all the same
 };
 
+/// Whether blocks remember which of their samples were given, with a bit for each.
+enum class GivenSamples : std::uint8_t {
+    forgotten,   ///< what was not given is background, and cannot be told from what was given as that
+    remembered,  ///< find_sample() and sorted_samples() know (VoxelGrid::given)
+};
+
 /// How samples are put in blocks. The defaults give exact sampling in the least memory.
 struct BlockOptions {
     /// b, cells on each edge. (b + 1)^D times the components of a sample may be at most 4096: numbers allow up to 15 in
@@ -36,6 +42,8 @@ struct BlockOptions {
     std::uint32_t size = 0;
     /// Which blocks are kept. Default: all that a sample can reach.
     BlockRule rule = BlockRule::touched;
+    /// Default: nothing is remembered, as in the paper; the bit is not counted in block_costs().
+    GivenSamples given = GivenSamples::forgotten;
     /// How the index over the blocks is built; its value_bytes is not looked at. Constrained, it cannot tell blocks
     /// that are not kept: sampling there gives numbers of some other block. Default: as for single voxels.
     VoxelOptions voxels = {};
@@ -192,6 +200,10 @@ class BlockedVoxels {
         bool any = false;
         for_each_copy(p, [&](std::size_t k) {
             values_[k] = value;
+            if (grid_.given.size != 0) {
+                std::uint8_t& byte = grid_.given.data.get()[k >> 3];
+                byte = static_cast<std::uint8_t>(byte | 1u << (k & 7));
+            }
             any = true;
         });
         return any;

@@ -78,6 +78,13 @@ class MipmapLevels {
     ///
     /// level: below count(); this is not checked.
     [[nodiscard]] std::uint64_t samples(std::uint32_t level) const;
+    /// The first coordinate of the flattened domain behind a level, on one axis.
+    ///
+    /// level: below count(); axis: below D; this is not checked.
+    [[nodiscard]] std::int64_t end(std::uint32_t level, int axis) const {
+        const Level& l = levels_[level];
+        return l.base[axis] + 1 + std::int64_t{l.extent[static_cast<std::size_t>(axis)]};
+    }
 
   private:
     // `origin` and `extent` are in samples of the level; `base` is where its border begins in the flattened domain.
@@ -96,7 +103,8 @@ class MipmapLevels {
 ///
 /// positions: no two equal, or Error{duplicate} with the later index. The flattened domain spans at most 2^21 on each
 ///            axis, or Error{bad_value}: level 0 may have some two thirds of that in x.
-/// columns: as for pack_blocks, and numbers: bytes have no mean, which is Error{unsupported}.
+/// columns: as for pack_blocks, and numbers: bytes and booleans have no mean, which is
+///          Error{unsupported}.
 /// options: see there. Throws what pack_blocks or VoxelIndex::build throw for them.
 template <int D>
 [[nodiscard]] VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns,

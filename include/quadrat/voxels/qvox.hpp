@@ -80,17 +80,21 @@ template <int D>
 inline constexpr std::uint64_t no_sample = ~std::uint64_t{0};
 
 /// The number of the sample at p in the channels of the grid, counted in samples, or no_sample: sample k of a channel
-/// is at byte k * value_bytes() / samples_per_value(grid) of its buffer. In blocks, samples that were not stored may be
-/// found as well: they hold the background; of several copies one is given. One lookup, up to 2^D in blocks, and an
-/// allocation for mipmaps.
+/// is at byte k * value_bytes() / samples_per_value(grid) of its buffer. In blocks, samples that were not stored are
+/// absent where the grid knows which were given (VoxelGrid::given), and otherwise found as well: they hold the
+/// background. Of several copies one is given. One lookup, up to 2^D in blocks.
 ///
 /// p: any position, of level 0 in a mipmap; with the constrained encoding one that is stored.
 template <int D>
 [[nodiscard]] std::uint64_t find_sample(const VoxelGrid<D>& grid, const Voxel<D>& p);
+/// The same for many positions, several times faster: out[i] is what find_sample() gives for p[i]. Throws
+/// Error{bad_shape} if the spans differ in length, with nothing written.
+template <int D>
+void find_samples(const VoxelGrid<D>& grid, std::span<const Voxel<D>> p, std::span<std::uint64_t> out);
 
-/// Every stored sample once with its number, by z, y, x; of a mipmap those of level 0. In blocks, samples whose bytes
-/// equal the background in all channels are left out, as a block does not say which of its samples were given. O(n log
-/// n), n being all samples of the grid. Throws Error{unsupported} if the encoding is constrained.
+/// Every stored sample once with its number, by z, y, x; of a mipmap those of level 0. In blocks that do not know which
+/// of their samples were given, those whose bytes equal the background in all channels are left out. O(n log n), n
+/// being all samples of the grid. Throws Error{unsupported} if the encoding is constrained.
 template <int D>
 [[nodiscard]] std::vector<std::pair<Voxel<D>, std::uint64_t>> sorted_samples(const VoxelGrid<D>& grid);
 

@@ -34,7 +34,7 @@ namespace quadrat {
 ///     };
 template <class T>
 struct Blend {
-    static_assert(std::is_arithmetic_v<T>, "specialise quadrat::Blend for this type");
+    static_assert(std::is_arithmetic_v<T> || std::is_same_v<T, Half>, "specialise quadrat::Blend for this type");
     /// What a blend gives: float for numbers of 8 and 16 bits and for float, which it holds exactly; double for all
     /// others, which rounds integers beyond 2^53.
     using Sum = std::conditional_t<std::is_same_v<T, float> || sizeof(T) <= 2, float, double>;

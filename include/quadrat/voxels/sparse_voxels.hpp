@@ -8,6 +8,7 @@
 #pragma once
 
 #include <quadrat/error.hpp>
+#include <quadrat/voxels/half.hpp>
 #include <quadrat/voxels/voxel_index.hpp>
 
 #include <algorithm>
@@ -19,10 +20,11 @@
 namespace quadrat {
 
 /// The type of one scalar of a channel: unsigned and signed integers and floating-point numbers by their bits, and
-/// `bytes` for what is none of these. Their numbers stand in files and do not change.
-enum class ValueType : std::uint8_t { bytes, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
+/// `bytes` for what is none of these; f16 is a Half, and boolean a byte that is 0 or 1. Their numbers stand in files
+/// and do not change.
+enum class ValueType : std::uint8_t { bytes, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, f16, boolean };
 
-/// Bytes of one scalar, 1 to 8; 1 for `bytes`.
+/// Bytes of one scalar, 1 to 8; 1 for `bytes` and `boolean`.
 [[nodiscard]] std::size_t size_of(ValueType type);
 /// The name as it is spelled above ("f32"). The text lives as long as the program.
 [[nodiscard]] const char* name(ValueType type);
@@ -41,9 +43,11 @@ enum class ValueType : std::uint8_t { bytes, u8, i8, u16, i16, u32, i32, u64, i6
 template <class T>
 struct ValueTraits {
     static_assert(std::is_trivially_copyable_v<T>);
-    /// By size and sign; bool is u8, and an enumeration is bytes.
+    /// By size and sign; an enumeration is bytes.
     static constexpr ValueType type = std::is_same_v<T, double>  ? ValueType::f64
                                       : std::is_same_v<T, float> ? ValueType::f32
+                                      : std::is_same_v<T, Half>  ? ValueType::f16
+                                      : std::is_same_v<T, bool>  ? ValueType::boolean
                                       : !std::is_integral_v<T>   ? ValueType::bytes
                                       : sizeof(T) == 1           ? (std::is_signed_v<T> ? ValueType::i8 : ValueType::u8)
                                       : sizeof(T) == 2 ? (std::is_signed_v<T> ? ValueType::i16 : ValueType::u16)
@@ -79,6 +83,9 @@ struct Channel {
     /// One sample for what is not stored, as bytes of `type`; of one sample also in blocks. Empty means zero. Blocks
     /// and mipmaps use it; SparseVoxels takes a background with each call instead.
     std::vector<std::uint8_t> background = {};
+    /// The shape of one sample, for arrays that were read from elsewhere: up to four extents, whose product is the
+    /// scalars of a sample, last axis fastest. Default: empty, one scalar or a row of them. Nothing computes with it.
+    std::vector<std::uint16_t> shape = {};
 
     /// Bytes of one value.
     [[nodiscard]] std::size_t value_bytes() const { return size_of(type) * components; }
@@ -95,6 +102,49 @@ struct MipmapShape {
     std::array<std::uint32_t, D> extent = {};
 };
 
+/// Where a grid stands in the world: the sample at position p lies at origin + the sum of p[a] * step[a]. It is carried
+/// along, through files too, and nothing of the library looks at it.
+///
+///     grid.transform = quadrat::GridTransform<3>::uniform({1, 2, 3}, 0.05);  // voxels of 5 cm
+template <int D>
+struct GridTransform {
+    /// Of the point 0 of the grid. Default: 0.
+    Vec<D, double> origin = {};
+    /// From one position to the next on each axis. Default: 1 along the axis of the same number.
+    std::array<Vec<D, double>, D> step = unit();
+
+    /// Cubic voxels along the axes of the world.
+    [[nodiscard]] static GridTransform uniform(const Vec<D, double>& origin, double voxel_size) {
+        GridTransform t;
+        t.origin = origin;
+        for (std::size_t a = 0; a < D; ++a) t.step[a][static_cast<int>(a)] = voxel_size;
+        return t;
+    }
+    /// Where a point of the grid is in the world.
+    [[nodiscard]] Vec<D, double> to_world(const Vec<D, double>& p) const {
+        Vec<D, double> out = origin;
+        for (std::size_t a = 0; a < D; ++a)
+            for (int k = 0; k < D; ++k) out[k] += p[static_cast<int>(a)] * step[a][k];
+        return out;
+    }
+    [[nodiscard]] friend bool operator==(const GridTransform&, const GridTransform&) = default;
+
+  private:
+    static constexpr std::array<Vec<D, double>, D> unit() {
+        std::array<Vec<D, double>, D> s{};
+        for (std::size_t a = 0; a < D; ++a) s[a].v[a] = 1;
+        return s;
+    }
+};
+
+/// A note on a grid: a key and what it says, both text without zero bytes. Keys that mean something to tools:
+///
+///     name           of the grid               CHANNEL.unit   what a channel is measured in, for example "K"
+///     unit           of the world, "m"         CHANNEL.name   its whole name, where that does not fit 23 bytes
+struct Note {
+    std::string key, text;
+};
+
 /// An index with its channels: what a .qvox file holds. Take it where types are known only at run time; otherwise
 /// SparseVoxels, BlockedVoxels or MipmapVoxels, which are made from one and give it back by grid(). Move-only, as
 /// values are mutable; one that was moved from can be assigned to or destroyed. Const calls may run at the same time.
@@ -108,6 +158,13 @@ struct VoxelGrid {
     std::uint32_t block = 0;
     /// The levels, if positions are those of a flattened domain (voxels/mipmaps.hpp). Default: no mipmap.
     MipmapShape<D> mipmap = {};
+    /// In blocks, which samples were given: bit k of place p is bit p * samples_per_value() + k, the lowest of a byte
+    /// first. Default: empty, it is not known (BlockOptions::given).
+    Buffer given = {};
+    /// Where the grid stands in the world; of a mipmap its level 0. Default: position p is the point p.
+    GridTransform<D> transform = {};
+    /// What else is to be known about it, in any order, each key once. Default: nothing.
+    std::vector<Note> notes = {};
 
     /// No positions and no channels.
     VoxelGrid() = default;
@@ -122,6 +179,20 @@ struct VoxelGrid {
     }
     [[nodiscard]] const Channel* channel(std::string_view wanted) const {
         return const_cast<VoxelGrid*>(this)->channel(wanted);
+    }
+    /// The text of a note, or empty if there is none of that key.
+    [[nodiscard]] std::string_view note(std::string_view key) const {
+        for (const Note& n : notes)
+            if (n.key == key) return n.text;
+        return {};
+    }
+    /// Sets a note, or removes it if the text is empty.
+    ///
+    /// key, text: without zero bytes, or Error{bad_value}; the key is not empty.
+    void set_note(std::string key, std::string text);
+    /// True if positions that are not stored are told apart, samples of blocks included.
+    [[nodiscard]] bool exact() const {
+        return index.exact() && (block == 0 || given.size != 0 || index.entries() == 0);
     }
     /// Adds a channel, all zeros, after the others. Invalidates pointers to channels, not to their values. If it
     /// throws, the grid is as it was.
@@ -147,6 +218,7 @@ struct VoxelGrid {
     [[nodiscard]] VoxelStats stats() const {
         VoxelStats s = index.stats();
         s.value_bytes = s.values * value_bytes();
+        s.index_bytes += given.size;
         return s;
     }
 };
@@ -269,6 +341,51 @@ class SparseVoxels {
     template <class Fn>
     void for_each_in_space(Fn&& fn) {
         for (const auto& [p, k] : grid_.index.sorted()) fn(p, values_[k]);
+    }
+
+    /// fn(position, value&) for every entry of a box, by z, y, x. Costs and throws as VoxelIndex::sorted_in.
+    ///
+    /// low, high: the corners, both in the box.
+    template <class Fn>
+    void for_each_in(const Voxel<D>& low, const Voxel<D>& high, Fn&& fn) {
+        for (const auto& [p, k] : grid_.index.sorted_in(low, high)) fn(p, values_[k]);
+    }
+    /// The values of a box as a dense array, x fastest, then y: high - low + 1 of them on each axis. What is not stored
+    /// is `background`. Throws as for_each_in, and Error{too_large} for 2^36 values or more.
+    ///
+    /// low, high: the corners, both in the box; high is not below low, or Error{bad_value}.
+    [[nodiscard]] std::vector<T> dense(const Voxel<D>& low, const Voxel<D>& high, const T& background = T{}) const {
+        std::uint64_t cells = 1;
+        for (int a = 0; a < D; ++a) {
+            const std::int64_t size = std::int64_t{high[a]} - low[a] + 1;
+            if (size < 1)
+                throw Error(ErrorKind::bad_value, "high is below low", {.column = static_cast<std::uint64_t>(a)});
+            if (static_cast<std::uint64_t>(size) >= (std::uint64_t{1} << 36) / cells)
+                throw Error(ErrorKind::too_large, "a box of 2^36 values or more");
+            cells *= static_cast<std::uint64_t>(size);
+        }
+        std::vector<T> out(cells, background);
+        for (const auto& [p, k] : grid_.index.sorted_in(low, high)) {
+            std::uint64_t at = 0;
+            for (int a = D - 1; a >= 0; --a)
+                at = at * static_cast<std::uint64_t>(std::int64_t{high[a]} - low[a] + 1) +
+                     static_cast<std::uint64_t>(std::int64_t{p[a]} - low[a]);
+            out[at] = values_[k];
+        }
+        return out;
+    }
+    /// The dense slice at coordinate k of an axis, over the bounding box on the others: the values of dense() for that
+    /// box, so that the lower of the other axes is fastest. Empty without entries. Throws as dense().
+    ///
+    /// axis: 0 to D - 1, or Error{bad_value}. k: any coordinate; outside of the bounding box all is background.
+    [[nodiscard]] std::vector<T> slice(int axis, std::int32_t k, const T& background = T{}) const {
+        if (axis < 0 || axis >= D) throw Error(ErrorKind::bad_value, "no such axis", {.field = "axis"});
+        if (size() == 0) return {};
+        Voxel<D> low = grid_.index.origin(), high = low;
+        for (int a = 0; a < D; ++a)
+            high[a] += static_cast<std::int32_t>(grid_.index.extent()[static_cast<std::size_t>(a)] - 1);
+        low[axis] = high[axis] = k;
+        return dense(low, high, background);
     }
 
     /// Another channel of the same positions, in the order of values(): entry k belongs to the same position. Valid as

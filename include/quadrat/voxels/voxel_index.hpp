@@ -1,10 +1,12 @@
 // Which value belongs to a grid position, or none: a perfect hash together with what tells absent positions from stored
-// ones (Lefebvre & Hoppe 2006, section 5), in one of three layouts:
+// ones (Lefebvre & Hoppe 2006, section 5), in one of four layouts:
 //
 //   voxel  the hash over the positions themselves: two reads, the fastest for random access
 //   brick  the hash over bricks of 4^3 (8^2) positions, each with a mask of 64 bits and the number of values before it:
 //          the smallest for surfaces and curves
 //   bits   one bit for every position of the bounding box, with counts: the smallest above some 30 % of density
+//   keys   the sorted numbers of the positions, coded: for what is too sparse, too small or too regular for a hash, and
+//          for whom size is all; 2 + log2(cells / entries) bits and some, and slower to read than a hash
 //
 // Beside the paper's encodings there is a shorter exact tag: where the sizes of the two tables are coprime and their
 // product covers the domain, two positions that share a slot lie in different buckets, so the number of the bucket
@@ -23,21 +25,32 @@ namespace quadrat {
 
 /// How positions are stored; the head of this file says which is good for what. Their numbers stand in files.
 enum class Layout : std::uint8_t {
-    automatic,  ///< the smallest by count of bytes
+    automatic,  ///< the smallest of voxel, brick and bits, or keys: see Optimize
     voxel,
     brick,
     bits,
+    keys,
+};
+
+/// What Layout::automatic looks for.
+enum class Optimize : std::uint8_t {
+    /// The smallest of the layouts voxel, brick and bits, in the smallest of their exact encodings; keys where none of
+    /// these is smaller than a list of the sorted numbers of the positions, ceil(log2(cells)) bits each.
+    speed,
+    /// The smallest of all four. For scattered positions these are keys, at half the bits of a hash, which take some
+    /// two to three times as long to read.
+    size,
 };
 
 /// How the voxel layout knows that a position is absent. All but `constrained` are exact. Bricks always have bucket
-/// tags, and bits have domain bits.
+/// tags, bits have domain bits, and keys have position tags.
 enum class Encoding : std::uint8_t {
     automatic,      ///< the smallest exact one
     constrained,    ///< it does not: only stored positions may be asked for
     domain_bit,     ///< a bit for each position of the bounding box; of less than 2^40 positions
     position_tag,   ///< the position, with each value
     position_hash,  ///< two bytes with each value: a parameter k and h_k of the position, unlike those of all others in
-                    ///< the slot; of at most 2^33 positions, 2^14 for each slot, and not always then
+                    ///< the slot; of at most 2^28 positions, 2^12 for each slot, and not always then
     bucket_tag,     ///< bits of the number of the bucket, with each value
 };
 
@@ -47,8 +60,10 @@ enum class Encoding : std::uint8_t {
 
 /// What an index is built for. The defaults give the smallest exact index.
 struct VoxelOptions {
-    /// How positions are stored. Default: the smallest, by a count of bytes that never looks at a clock.
+    /// How positions are stored. Default: the smallest, of those that were built; no clock is looked at.
     Layout layout = Layout::automatic;
+    /// What the automatic layout looks for; nothing else asks. Default: the smallest whose lookups are fast.
+    Optimize optimize = Optimize::speed;
     /// How absence is known. Default: the smallest exact one. Another one means the voxel layout where the layout is
     /// automatic, and is refused with Error{unsupported} where the layout has one of its own.
     Encoding encoding = Encoding::automatic;
@@ -124,13 +139,16 @@ class VoxelIndex {
     VoxelIndex() = default;
     /// The index of the positions. It takes O(n) memory, and some 0.1 s per million positions with fast construction;
     /// domain bits and the bits layout take a bit for each position of the bounding box, and position hashes time for
-    /// each. No positions are legal. Throws Error{unsupported} if the encoding or the layout asked for is not possible
-    /// for these positions; automatic ones always are. Otherwise as PerfectHash::build does.
+    /// each. No positions are legal. Throws Error{unsupported} or Error{too_large} if the encoding or the layout asked
+    /// for is not possible for these positions; automatic ones always are, and never take more than any other, keys
+    /// apart (see Optimize), nor more than ceil(log2(cells)) + 6 bits above the payload for an entry, and 1 KB.
+    /// Otherwise as PerfectHash::build does.
     ///
     /// positions: in any order; no two equal, or Error{duplicate} with the later index. They span at most 2^21 cells on
     ///            each axis, or Error{bad_value} with index and axis; at most 2^27, or Error{too_large}, and with the
     ///            bits layout the bounding box has less than 2^36.
-    /// report: filled in for the hash over positions or bricks if not null; nothing is written there for bits.
+    /// report: filled in for the hash over positions or bricks if not null; nothing is written there for bits
+    ///         and keys.
     [[nodiscard]] static VoxelIndex build(std::span<const Voxel<D>> positions, const VoxelOptions& options = {},
                                           PerfectHashReport* report = nullptr);
 
@@ -160,14 +178,16 @@ class VoxelIndex {
     /// The corner of the bounding box of the stored positions, and its size in positions.
     [[nodiscard]] const Voxel<D>& origin() const { return origin_; }
     [[nodiscard]] const Local& extent() const { return extent_; }
-    /// Never automatic: what was chosen. Bricks say bucket_tag, and bits say domain_bit.
+    /// Never automatic: what was chosen. Bricks say bucket_tag, bits say domain_bit,
+    /// and keys say position_tag.
     [[nodiscard]] Layout layout() const { return layout_; }
     [[nodiscard]] Encoding encoding() const { return encoding_; }
     /// True if absent positions are told apart and stored ones can be listed.
     [[nodiscard]] bool exact() const { return encoding_ != Encoding::constrained || layout_ != Layout::voxel; }
-    /// The hash over positions or, in the brick layout, over bricks of 4^3 (8^2); one without entries for bits.
+    /// The hash over positions or, in the brick layout, over bricks of 4^3 (8^2); one without entries for
+    /// bits and keys.
     [[nodiscard]] const PerfectHash<D>& hash() const { return hash_; }
-    /// Bits of one tag; 0 where there are none.
+    /// Bits of one tag, or of the low part of a key; 0 where there are none.
     [[nodiscard]] int tag_bits() const { return static_cast<int>(tag_bits_); }
     /// Bytes of all tables that a file would hold beside the values, padding not counted. Tables that make lookups
     /// faster, of at most the size of the offset table, are not among them.
@@ -180,9 +200,9 @@ class VoxelIndex {
     [[nodiscard]] VoxelStats stats() const { return {entries_, values_, bytes(), 0}; }
 
     /// Calls fn(position, place of its value) for every entry once, on the calling thread; nothing is stored. In the
-    /// order of the slots of the hash, and for bricks of the bits within one; by z, y, x for bits, domain bits and
-    /// position hashes. The order is the same each time. O(n), and the number of positions in the bounding box for the
-    /// latter three. Throws Error{unsupported} if constrained, and what fn throws.
+    /// order of the slots of the hash, and for bricks of the bits within one; by z, y, x for bits, keys, domain bits
+    /// and position hashes. The order is the same each time. O(n), and the number of positions in the bounding box for
+    /// these but the keys. Throws Error{unsupported} if constrained, and what fn throws.
     template <class Fn>
     void for_each(Fn&& fn) const {
         walk(
@@ -193,6 +213,11 @@ class VoxelIndex {
     }
     /// The stored positions with the places of their values, by z, y, x: O(n log n). Throws as for_each does.
     [[nodiscard]] std::vector<Entry> sorted() const;
+    /// Those of a box, by z, y, x. Costs what is least: the positions, rows or bricks of the box, or all entries; then
+    /// k log k for k results. Throws as for_each does.
+    ///
+    /// low, high: the corners, both in the box; any positions. A box of which high is below low is empty.
+    [[nodiscard]] std::vector<Entry> sorted_in(const Voxel<D>& low, const Voxel<D>& high) const;
 
   private:
     friend struct voxels::IndexFiles<D>;

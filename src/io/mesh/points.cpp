@@ -1,5 +1,7 @@
 #include "io/mesh/points.hpp"
 
+#include "base/assert.hpp"
+
 #include <quadrat/error.hpp>
 
 #include <bit>
@@ -59,8 +61,8 @@ const char* vtk_type(ScalarType type) {
             return "UInt8";
         case ScalarType::u32:
             return "UInt32";
-        case ScalarType::u64:
-            break;
+        default:
+            QUADRAT_ASSERT(type == ScalarType::u64);  // nothing narrow is written
     }
     return "UInt64";
 }

@@ -157,6 +157,7 @@ Table read_csv(const std::string& path) {
 }
 
 void write_csv(AtomicFile& file, const TableView& table) {
+    if (is_narrow(table.type)) return write_csv(file, widened(table).view());
     const std::uint64_t rows = table.shape.empty() ? 1 : table.shape[0];
     const std::uint64_t columns = rows ? table.size() / rows : 0;
     with_scalar(table.type, [&]<class T>(T) {

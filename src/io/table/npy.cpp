@@ -126,7 +126,7 @@ class HeaderParser {
         header.kind = text[1];
         header.item_size = static_cast<std::size_t>(text[2] - '0');
         if (std::string_view("<>|=").find(text[0]) == std::string_view::npos) unsupported();
-        const std::string_view sizes = text[1] == 'f' ? "48" : text[1] == 'b' ? "1" : "1248";
+        const std::string_view sizes = text[1] == 'f' ? "248" : text[1] == 'b' ? "1" : "1248";
         if (std::string_view("fiub").find(text[1]) == std::string_view::npos || sizes.find(text[2]) == sizes.npos)
             unsupported();
     }
@@ -161,17 +161,6 @@ void to_c_order(const std::byte* in, std::byte* out, const std::vector<std::uint
     }
 }
 
-template <class From, class To>
-void widen(const base::Array<std::byte>& in, base::Array<std::byte>& out, std::size_t count) {
-    out.resize_discard(count * sizeof(To));
-    for (std::size_t i = 0; i < count; ++i) {
-        From value;
-        std::memcpy(&value, in.data() + i * sizeof(From), sizeof(From));
-        const To wide = value;
-        std::memcpy(out.data() + i * sizeof(To), &wide, sizeof(To));
-    }
-}
-
 template <class Fn>
 void with_size(std::size_t size, Fn&& fn) {
     switch (size) {
@@ -186,17 +175,39 @@ void with_size(std::size_t size, Fn&& fn) {
     }
 }
 
-ScalarType kept_type(const Header& header) {
-    const bool wide = header.item_size == 8;
+ScalarType type_in_file(const Header& header) {
+    const std::size_t size = header.item_size;
     switch (header.kind) {
         case 'f':
-            return wide ? ScalarType::f64 : ScalarType::f32;
+            return size == 8 ? ScalarType::f64 : size == 4 ? ScalarType::f32 : ScalarType::f16;
         case 'i':
-            return wide ? ScalarType::i64 : ScalarType::i32;
+            return size == 8   ? ScalarType::i64
+                   : size == 4 ? ScalarType::i32
+                   : size == 2 ? ScalarType::i16
+                               : ScalarType::i8;
         case 'b':
+            return ScalarType::b8;
+        default:
+            return size == 8   ? ScalarType::u64
+                   : size == 4 ? ScalarType::u32
+                   : size == 2 ? ScalarType::u16
+                               : ScalarType::u8;
+    }
+}
+
+ScalarType wide_type(ScalarType type) {
+    switch (type) {
+        case ScalarType::i8:
+        case ScalarType::i16:
+            return ScalarType::i32;
+        case ScalarType::u16:
+            return ScalarType::u32;
+        case ScalarType::f16:
+            return ScalarType::f32;
+        case ScalarType::b8:
             return ScalarType::u8;
         default:
-            return wide ? ScalarType::u64 : header.item_size == 1 ? ScalarType::u8 : ScalarType::u32;
+            return type;
     }
 }
 
@@ -245,15 +256,16 @@ NpyLayout npy_layout(std::span<const std::byte> head, std::uint64_t file_size, s
     const Placed placed = placed_header(as_text(head), file_size, name);
     const Header& header = placed.header;
     const bool little = std::endian::native == std::endian::little;
-    return {.type = kept_type(header),
+    const ScalarType type = wide_type(type_in_file(header));
+    return {.type = type,
             .shape = header.shape,
             .begin = placed.begin,
-            .as_in_memory = header.item_size == scalar_size(kept_type(header)) &&
+            .as_in_memory = header.item_size == scalar_size(type) &&
                             !(header.fortran_order && header.shape.size() > 1) &&
                             header.byte_order != (little ? '>' : '<')};
 }
 
-Table parse_npy(std::span<const std::byte> file, std::string_view name) {
+Table parse_npy(std::span<const std::byte> file, std::string_view name, Narrow narrow) {
     const Placed placed = placed_header(as_text(file), file.size(), name);
     const Header& header = placed.header;
     const std::size_t begin = placed.begin, count = placed.count;
@@ -261,7 +273,7 @@ Table parse_npy(std::span<const std::byte> file, std::string_view name) {
 
     Table table;
     table.shape = header.shape;
-    table.type = kept_type(header);
+    table.type = type_in_file(header);
     table.bytes.resize_discard(needed);
     const std::byte* data = file.data() + begin;
     with_size(header.item_size, [&](auto size) {
@@ -272,26 +284,20 @@ Table parse_npy(std::span<const std::byte> file, std::string_view name) {
         const bool little = std::endian::native == std::endian::little;
         if (header.byte_order == (little ? '>' : '<')) swap_bytes<size>(table.bytes.data(), count);
     });
-    if (header.item_size < scalar_size(table.type)) {
-        base::Array<std::byte> wide;
-        if (header.kind == 'i' && header.item_size == 1) widen<std::int8_t, std::int32_t>(table.bytes, wide, count);
-        if (header.kind == 'i' && header.item_size == 2) widen<std::int16_t, std::int32_t>(table.bytes, wide, count);
-        if (header.kind == 'u' && header.item_size == 2) widen<std::uint16_t, std::uint32_t>(table.bytes, wide, count);
-        table.bytes = std::move(wide);
-    }
+    if (narrow == Narrow::widened && is_narrow(table.type)) return widened(table.view());
     return table;
 }
 
-Table read_npy(const std::string& path) {
+Table read_npy(const std::string& path, Narrow narrow) {
     const MappedFile file(path);
-    return parse_npy(file.bytes(), path);
+    return parse_npy(file.bytes(), path, narrow);
 }
 
 std::string npy_header(ScalarType type, const std::vector<std::uint64_t>& shape) {
-    const char* types[] = {"f4", "f8", "i4", "i8", "u1", "u4", "u8"};
+    const char* types[] = {"f4", "f8", "i4", "i8", "u1", "u4", "u8", "i1", "i2", "u2", "f2", "b1"};
     const bool little = std::endian::native == std::endian::little;
     std::string header = "{'descr': '";
-    header += type == ScalarType::u8 ? '|' : little ? '<' : '>';
+    header += scalar_size(type) == 1 ? '|' : little ? '<' : '>';
     header += types[static_cast<int>(type)];
     header += "', 'fortran_order': False, 'shape': (";
     for (const std::uint64_t extent : shape) header += std::to_string(extent) + ",";

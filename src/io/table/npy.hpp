@@ -13,11 +13,11 @@
 
 namespace quadrat::io {
 
-/// f4 f8 i4 i8 u1 u4 u8 keep their type; i1 i2 become i4, u2 becomes u4, b1 becomes u1. Fortran order is turned into C
-/// order. Throws bad_format naming the byte when the header is malformed or the size is not exactly what the header
-/// says, before anything is allocated.
-[[nodiscard]] Table parse_npy(std::span<const std::byte> file, std::string_view name);
-[[nodiscard]] Table read_npy(const std::string& path);
+/// f4 f8 i4 i8 u1 u4 u8 keep their type; f2 i1 i2 u2 b1 become wider, unless they are to be kept. Fortran order is
+/// turned into C order. Throws bad_format naming the byte when the header is malformed or the size is not exactly what
+/// the header says, before anything is allocated.
+[[nodiscard]] Table parse_npy(std::span<const std::byte> file, std::string_view name, Narrow narrow = Narrow::widened);
+[[nodiscard]] Table read_npy(const std::string& path, Narrow narrow = Narrow::widened);
 
 /// Where the values of a file are, for those who read parts of it.
 struct NpyLayout {

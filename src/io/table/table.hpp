@@ -18,12 +18,30 @@
 
 namespace quadrat::io {
 
-enum class ScalarType { f32, f64, i32, i64, u8, u32, u64 };
+/// The last five are narrow: numbers of 8 and 16 bits, half floats and truth values, which only those read and write
+/// who keep arrays as they are (Narrow::kept); nothing computes with them.
+enum class ScalarType { f32, f64, i32, i64, u8, u32, u64, i8, i16, u16, f16, b8 };
+
+[[nodiscard]] constexpr bool is_narrow(ScalarType type) {
+    return type >= ScalarType::i8;
+}
+
+/// What readers make of narrow numbers.
+enum class Narrow {
+    widened,  ///< i8 and i16 become i32, u16 becomes u32, f16 becomes f32, b8 becomes u8
+    kept,
+};
 
 [[nodiscard]] constexpr std::size_t scalar_size(ScalarType type) {
     switch (type) {
         case ScalarType::u8:
+        case ScalarType::i8:
+        case ScalarType::b8:
             return 1;
+        case ScalarType::i16:
+        case ScalarType::u16:
+        case ScalarType::f16:
+            return 2;
         case ScalarType::f32:
         case ScalarType::i32:
         case ScalarType::u32:
@@ -56,13 +74,19 @@ inline constexpr ScalarType scalar_type_of = [] {
     }
 }();
 
-/// Calls fn(T{}) with the C++ type of a ScalarType.
+/// Calls fn(T{}) with the C++ type of a ScalarType that is not narrow.
 template <class Fn>
 decltype(auto) with_scalar(ScalarType type, Fn&& fn) {
+    QUADRAT_ASSERT(!is_narrow(type));
     switch (type) {
         case ScalarType::f32:
             return fn(float{});
         case ScalarType::f64:
+        case ScalarType::i8:
+        case ScalarType::i16:
+        case ScalarType::u16:
+        case ScalarType::f16:
+        case ScalarType::b8:
             break;
         case ScalarType::i32:
             return fn(std::int32_t{});
@@ -139,6 +163,9 @@ struct Table {
 
     [[nodiscard]] TableView view() const { return {type, shape, bytes.data()}; }
 };
+
+/// The same values in the type that Narrow::widened gives; a copy in any case.
+[[nodiscard]] Table widened(const TableView& table);
 
 /// Every value as double. Throws bad_value naming the first 64-bit integer that double cannot hold exactly.
 [[nodiscard]] Table to_double(const Table& table, std::string_view file);

@@ -22,8 +22,12 @@ inline constexpr std::uint8_t qvox_magic[8] = {0x89, 'Q', 'V', 'O', 'X', 0x0d, 0
 inline constexpr std::uint32_t header_bytes = 512, section_bytes = 80, checksum_at = 504, section_alignment = 64;
 inline constexpr std::uint32_t qvox_version = 1, flag_compressed = 1;
 
-/// What a section holds: a table of the index (1 + its number), the values of a channel, or its background.
-inline constexpr std::uint32_t first_table = 1, channel_section = 16, background_section = 17;
+/// What a section holds: a table of the index (1 + its number), the values of a channel, its background, a bit for each
+/// sample that was given, or notes.
+inline constexpr std::uint32_t first_table = 1, channel_section = 16, background_section = 17, given_section = 18,
+                               notes_section = 19;
+/// Sections of one file, and bytes of its notes.
+inline constexpr std::uint32_t most_sections = 1u << 16, most_notes = 1u << 24;
 
 [[nodiscard]] inline Error bad_file(std::string field, std::string what) {
     return Error(ErrorKind::bad_format, std::move(what), {.field = std::move(field)});
@@ -66,6 +70,7 @@ struct QvoxHeader {
     std::array<std::uint32_t, D> extent = {};
     typename PerfectHash<D>::Shape shape = {};
     MipmapShape<D> mipmap = {};
+    GridTransform<D> transform = {};
 };
 
 /// One row of the table of sections.
@@ -74,6 +79,7 @@ struct QvoxSection {
     char name[24] = {};                         ///< ends with a zero byte; of channels and their backgrounds
     std::uint64_t at = 0, stored = 0, raw = 0;  ///< place and bytes in the file, and bytes in memory
     std::uint64_t checksum = 0;                 ///< of the stored bytes
+    std::uint16_t shape[4] = {};                ///< of a sample, ended by 0
 };
 
 /// `field(at, value)` for every field; `start` may be const.
@@ -117,6 +123,8 @@ void transfer(const Field& field, Header& h) {
     field(232, h.mipmap.levels);
     field(236, h.mipmap.origin);
     field(248, h.mipmap.extent);
+    field(264, h.transform.origin);
+    for (std::size_t a = 0; a < D; ++a) field(288 + 24 * a, h.transform.step[a]);
 }
 
 template <class Field, class Section>
@@ -130,6 +138,7 @@ void transfer(const Field& field, Section& s) {
     field(48, s.stored);
     field(56, s.raw);
     field(64, s.checksum);
+    field(72, s.shape);
 }
 
 }  // namespace quadrat::voxels

@@ -5,6 +5,9 @@
 #include "voxels/file/source.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
 #include <vector>
 
 #if QUADRAT_HAS_ZSTD
@@ -26,6 +29,7 @@ struct Section {
     std::uint32_t components = 0;
     std::string name;
     std::uint64_t at = 0, stored = 0, raw = 0, checksum = 0;
+    std::vector<std::uint16_t> shape;
 
     [[nodiscard]] bool is_table() const { return kind < voxels::channel_section; }
     [[nodiscard]] std::size_t table() const { return kind - voxels::first_table; }
@@ -33,7 +37,7 @@ struct Section {
 
 // `first` is where sections may begin.
 Section section_of(const QvoxSection& row, bool compressed, std::uint64_t first, std::uint64_t file_size) {
-    if (row.type > static_cast<std::uint32_t>(ValueType::f64)) throw bad_file("type", "unknown");
+    if (row.type > static_cast<std::uint32_t>(ValueType::boolean)) throw bad_file("type", "unknown");
     if (row.components > 4096) throw bad_file("components", "more than 4096");
     if (row.at % voxels::section_alignment != 0 || row.at < first || row.at > file_size ||
         row.stored > file_size - row.at)
@@ -42,10 +46,13 @@ Section section_of(const QvoxSection& row, bool compressed, std::uint64_t first,
     if (compressed ? row.raw / 65536 > row.stored : row.raw != row.stored)
         throw bad_file("section", "its two sizes do not fit");
     const std::string_view name(row.name, sizeof(row.name) - 1);
-    return {row.kind,       static_cast<ValueType>(row.type),
-            row.components, std::string(name.substr(0, name.find('\0'))),
-            row.at,         row.stored,
-            row.raw,        row.checksum};
+    std::vector<std::uint16_t> shape(std::begin(row.shape),
+                                     std::find(std::begin(row.shape), std::end(row.shape), std::uint16_t{0}));
+    return {row.kind,        static_cast<ValueType>(row.type),
+            row.components,  std::string(name.substr(0, name.find('\0'))),
+            row.at,          row.stored,
+            row.raw,         row.checksum,
+            std::move(shape)};
 }
 
 // The file of one grid, on its way into memory.
@@ -68,12 +75,13 @@ class Reading {
         take_sampling(grid);
         load_channels(grid);
         load_backgrounds(grid);
+        load_extras(grid);
         return grid;
     }
 
   private:
     voxels::IndexParts<D> parts_without_tables() const {
-        if (header_.layout < 1 || header_.layout > 3) throw bad_file("layout", "unknown");
+        if (header_.layout < 1 || header_.layout > 4) throw bad_file("layout", "unknown");
         if (header_.encoding < 1 || header_.encoding > 5) throw bad_file("encoding", "unknown");
         if (header_.entries > std::uint64_t{1} << 27) throw bad_file("entries", "more than 2^27");
         if (header_.values > std::uint64_t{1} << 32) throw bad_file("values", "more than 2^32");
@@ -93,9 +101,17 @@ class Reading {
         const std::uint64_t value = size_of(s.type) * std::uint64_t{s.components};
         if (s.kind == voxels::channel_section) return header_.values * value;
         if (s.kind == voxels::background_section) return value;
+        if (s.kind == voxels::given_section) return given_bytes();
+        if (s.kind == voxels::notes_section) return std::min<std::uint64_t>(s.raw, voxels::most_notes);
         if (s.kind < voxels::first_table || s.table() >= voxels::table_count)
             throw bad_file("section", "of unknown kind " + std::to_string(s.kind));
         return table_sizes[s.table()];
+    }
+
+    // A bit for each sample of each value; whether blocks have a legal size is checked later.
+    std::uint64_t given_bytes() const {
+        const std::uint64_t b1 = std::min(header_.block, 64u) + 1;
+        return (header_.values * (D == 3 ? b1 * b1 * b1 : b1 * b1) + 7) / 8;
     }
 
     // Sizes first, then memory.
@@ -131,13 +147,17 @@ class Reading {
         grid.mipmap = header_.mipmap;
     }
 
-    void load_channels(VoxelGrid<D>& grid) const {
+    void load_channels(VoxelGrid<D>& grid) {
         const std::uint32_t samples = samples_per_value(grid);
         for (const Section& s : sections_) {
             if (s.kind != voxels::channel_section) continue;
-            if (s.name.empty() || grid.channel(s.name)) throw bad_file("channel", "without a name of its own");
+            if (s.name.empty() || !number_.emplace(s.name, grid.channels.size()).second)
+                throw bad_file("channel", "without a name of its own");
             if (s.components < 1 || s.components % samples != 0) throw bad_file("channel", "not in whole samples");
-            grid.channels.push_back({s.name, s.type, s.components, load(s)});
+            std::uint64_t scalars = 1;
+            for (const std::uint16_t e : s.shape) scalars *= e;
+            if (!s.shape.empty() && scalars != s.components / samples) throw bad_file("shape", "not that of a sample");
+            grid.channels.push_back({s.name, s.type, s.components, load(s), {}, s.shape});
         }
     }
 
@@ -145,11 +165,46 @@ class Reading {
         const std::uint32_t samples = samples_per_value(grid);
         for (const Section& s : sections_) {
             if (s.kind != voxels::background_section) continue;
-            Channel* c = grid.channel(s.name);
+            const auto found = number_.find(s.name);
+            Channel* c = found == number_.end() ? nullptr : &grid.channels[found->second];
             if (!c || !c->background.empty() || s.raw * samples != c->value_bytes())
                 throw bad_file("background", "not of a channel of this file");
             const Buffer b = load(s);
             c->background.assign(b.data.get(), b.data.get() + s.raw);
+        }
+    }
+
+    // The transform, which samples were given, and notes.
+    void load_extras(VoxelGrid<D>& grid) const {
+        bool finite = true;
+        for (int k = 0; k < D; ++k) {
+            finite &= std::isfinite(header_.transform.origin[k]);
+            for (const auto& step : header_.transform.step) finite &= std::isfinite(step[k]);
+        }
+        if (!finite) throw bad_file("transform", "not finite");
+        grid.transform = header_.transform;
+        for (const Section& s : sections_) {
+            if (s.kind == voxels::given_section) {
+                if (grid.block == 0 || grid.given.size != 0)
+                    throw bad_file("section", "of samples without blocks, or twice");
+                grid.given = load(s);
+            }
+            if (s.kind == voxels::notes_section) load_notes(s, grid);
+        }
+    }
+
+    void load_notes(const Section& s, VoxelGrid<D>& grid) const {
+        const Buffer b = load(s);
+        const std::string_view all(reinterpret_cast<const char*>(b.data.get()), b.size);
+        std::set<std::string_view> keys;
+        for (std::size_t at = 0; at < all.size();) {
+            const std::size_t key = all.find('\0', at), text = key == all.npos ? key : all.find('\0', key + 1);
+            if (text == all.npos || key == at || !keys.insert(all.substr(at, key - at)).second ||
+                !grid.notes.empty() != (at > 0))
+                throw bad_file("notes", "not keys of their own with texts");
+            grid.notes.push_back(
+                {std::string(all.substr(at, key - at)), std::string(all.substr(key + 1, text - key - 1))});
+            at = text + 1;
         }
     }
 
@@ -178,6 +233,7 @@ class Reading {
     bool compressed_;
     const QvoxReadOptions& options_;
     voxels::QvoxHeader<D> header_;
+    std::map<std::string, std::size_t> number_;  // of a channel by its name
 };
 
 // The start of the file, with magic, version and checksum checked.
@@ -190,7 +246,7 @@ voxels::QvoxStart start_of(const Source& file) {
     if (start.version != voxels::qvox_version)
         throw Error(ErrorKind::unsupported, "version " + std::to_string(start.version), {.field = "version"});
     if (start.size != voxels::header_bytes) throw bad_file("header", "its size is not 512");
-    if (start.sections > 1024) throw bad_file("sections", "more than 1024");
+    if (start.sections > voxels::most_sections) throw bad_file("sections", "more than 65,536");
     const std::uint64_t end = voxels::header_bytes + std::uint64_t{start.sections} * voxels::section_bytes;
     if (end > file.size) throw bad_file("sections", "the file ends inside the table of sections");
     std::vector<std::uint8_t> head(file.data.get(), file.data.get() + end);

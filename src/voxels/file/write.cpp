@@ -53,12 +53,26 @@ Outgoing outgoing(std::uint32_t kind, const Channel& c, std::uint32_t components
     Outgoing out = outgoing(kind, data);
     out.row.type = static_cast<std::uint32_t>(c.type);
     out.row.components = components;
+    QUADRAT_ASSERT(c.shape.size() <= std::size(out.row.shape));
+    std::copy(c.shape.begin(), c.shape.end(), out.row.shape);
     std::copy(c.name.begin(), c.name.end(), out.row.name);
     return out;
 }
 
+// key 0 text 0 key 0 text 0 ..
+std::vector<std::uint8_t> bytes_of(std::span<const Note> notes) {
+    std::vector<std::uint8_t> out;
+    for (const Note& n : notes)
+        for (const std::string* text : {&n.key, &n.text}) {
+            out.insert(out.end(), text->begin(), text->end());
+            out.push_back(0);
+        }
+    return out;
+}
+
 template <int D>
-std::vector<Outgoing> sections_of(const VoxelGrid<D>& grid, const voxels::IndexParts<D>& parts) {
+std::vector<Outgoing> sections_of(const VoxelGrid<D>& grid, const voxels::IndexParts<D>& parts,
+                                  std::span<const std::uint8_t> notes) {
     std::vector<Outgoing> out;
     for (std::size_t t = 0; t < voxels::table_count; ++t)
         if (const Buffer& b = parts.tables[t]; b.size != 0)
@@ -69,6 +83,11 @@ std::vector<Outgoing> sections_of(const VoxelGrid<D>& grid, const voxels::IndexP
         if (!c.background.empty())
             out.push_back(
                 outgoing(voxels::background_section, c, c.components / samples_per_value(grid), c.background));
+    if (grid.given.size != 0) out.push_back(outgoing(voxels::given_section, {grid.given.data.get(), grid.given.size}));
+    if (!notes.empty()) out.push_back(outgoing(voxels::notes_section, notes));
+    if (out.size() > voxels::most_sections)
+        throw Error(ErrorKind::too_large, "more than 65,536 sections: too many channels", {.field = "channels"});
+    if (notes.size() > voxels::most_notes) throw Error(ErrorKind::too_large, "more than 16 MB", {.field = "notes"});
     return out;
 }
 
@@ -86,6 +105,7 @@ voxels::QvoxHeader<D> header_of(const VoxelGrid<D>& grid, const voxels::IndexPar
     h.extent = parts.extent;
     h.shape = parts.shape;
     h.mipmap = grid.mipmap;
+    h.transform = grid.transform;
     return h;
 }
 
@@ -107,7 +127,8 @@ std::span<const std::uint8_t> packed(std::span<const std::uint8_t> data, int com
 template <int D, class Sink>
 std::uint64_t write_parts(const VoxelGrid<D>& grid, const QvoxWriteOptions& options, Sink& sink) {
     const voxels::IndexParts<D> parts = voxels::IndexFiles<D>::parts(grid.index);
-    std::vector<Outgoing> sections = sections_of(grid, parts);
+    const std::vector<std::uint8_t> notes = bytes_of(grid.notes);
+    std::vector<Outgoing> sections = sections_of(grid, parts, notes);
     std::vector<std::uint8_t> head(voxels::header_bytes + sections.size() * voxels::section_bytes), room;
     std::uint64_t end = head.size();
     std::uint8_t* row = head.data() + voxels::header_bytes;

@@ -9,9 +9,11 @@
 
 namespace quadrat::voxels {
 
-/// What the paper compares with and no user wants; for tests and benchmarks.
+/// What the paper compares with and no user wants, for tests and benchmarks, and what the index asks for.
 struct HashVariant {
     bool random_matrices = false;  ///< random M0 and M1 instead of the identity: no coherence
+    /// Throws Error{too_large} where more buckets would be needed; 0: 64 for each entry.
+    std::uint64_t most_buckets = 0;
 };
 
 template <int D, int E = D>

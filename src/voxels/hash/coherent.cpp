@@ -64,13 +64,17 @@ class CoherentPlacement {
 
     bool run(std::vector<Triple>& offsets) {
         const auto order = Placement::order_by_size(in_.buckets);
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            if (i % 16384 == 0) base::check_in(Watch{in_.watch.stop, {}}, i, order.size());
+        const auto points = static_cast<double>(in_.buckets.points.size());
+        double placed = 0;
+        for (std::size_t i = 0; i < order.size() && placed < in_.share * points; ++i) {
+            if (i % 4096 == 0) base::check_in(Watch{in_.watch.stop, {}}, i, order.size());
             Triple offset;
-            if (!choose(order[i], offset) && !placement_.search(order[i], offset)) return false;
+            if (!choose(order[i], offset) && !placement_.search(order[i], offset)) break;
             put(order[i], offset);
+            placed += in_.buckets.size(order[i]);
         }
-        offsets = offset_;
+        if (!placement_.run(in_.buckets.points.size() / 200, in_.watch)) return false;
+        offsets.assign(placement_.offsets().begin(), placement_.offsets().end());
         return true;
     }
 
@@ -129,31 +133,27 @@ class CoherentPlacement {
         return false;
     }
 
-    bool choose(std::uint32_t q, Triple& offset) {
-        candidates_.clear();
-        const auto add = [&](Triple o) {
-            if (o.x() >= in_.buckets.steps[0] || o.y() >= in_.buckets.steps[1] || o.z() >= in_.buckets.steps[2]) return;
-            for (const Triple c : candidates_)
-                if (c.bits == o.bits) return;
-            candidates_.push_back(o);
-        };
-        // Rule 1: the buckets around, across the edges of the offset table.
+    // Rule 1: the buckets around, across the edges of the offset table.
+    void add_neighbours(std::uint32_t q) {
         const Sizes& r = in_.offset_size;
         const std::uint32_t at[3] = {q % r[0], q / r[0] % r[1], q / r[0] / r[1]};
-        for (std::uint32_t axis = 0; axis < 3; ++axis) {
-            if (r[axis] < 2) continue;
-            for (const std::uint32_t by : {1u, r[axis] - 1}) {
-                std::uint32_t n[3] = {at[0], at[1], at[2]};
-                n[axis] = (n[axis] + by) % r[axis];
-                const std::uint32_t other = n[0] + r[0] * (n[1] + r[1] * n[2]);
-                if (placed_[other]) add(offset_[other]);
+        for (int k = 0; k < 27; ++k) {
+            const int d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+            std::uint32_t n[3];
+            bool inside = k != 13;
+            for (std::size_t a = 0; a < 3; ++a) {
+                inside &= d[a] == 0 || r[a] > 1;
+                n[a] = (at[a] + r[a] + static_cast<std::uint32_t>(d[a])) % r[a];
             }
+            const std::uint32_t other = n[0] + r[0] * (n[1] + r[1] * n[2]);
+            if (inside && placed_[other]) candidates_.push_back(offset_[other].bits);
         }
-        const std::size_t first_rule = candidates_.size();
-        // Rule 2.
+    }
+    // Rule 2: offsets that put one of the bucket's points on a free slot beside a neighbour of it.
+    void add_beside_neighbours(std::uint32_t q) {
+        const Sizes& m = in_.buckets.table;
         const std::uint32_t first = in_.buckets.start[q];
-        const std::uint32_t count = std::min(in_.buckets.size(q), 8u);
-        for (std::uint32_t i = 0; i < count; ++i)
+        for (std::uint32_t i = 0; i < std::min(in_.buckets.size(q), most_points); ++i)
             for (int axis = 0; axis < in_.domain_dims; ++axis)
                 for (const bool forward : {false, true}) {
                     const std::uint64_t p = in_.positions[first + i], field = p >> (21 * axis) & 0x1fffff;
@@ -161,31 +161,53 @@ class CoherentPlacement {
                     const std::uint64_t one = std::uint64_t{1} << (21 * axis);
                     Triple slot;
                     if (!slot_of(forward ? p + one : p - one, slot)) continue;
-                    if (in_.buckets.table[static_cast<std::size_t>(axis)] < 2) continue;
-                    const Triple want = moved(slot, axis, !forward), h0 = in_.buckets.points[first + i];
-                    const Sizes& m = in_.buckets.table;
-                    add(Triple::of((want.x() + m[0] - h0.x()) % m[0], (want.y() + m[1] - h0.y()) % m[1],
-                                   (want.z() + m[2] - h0.z()) % m[2]));
+                    const Triple h0 = in_.buckets.points[first + i];
+                    for (int side = 0; side < 6; ++side) {
+                        if (m[static_cast<std::size_t>(side / 2)] < 2) continue;
+                        const Triple want = moved(slot, side / 2, side % 2 != 0);
+                        if (at_[index(want)] != nothing) continue;
+                        candidates_.push_back(Triple::of((want.x() + m[0] - h0.x()) % m[0],
+                                                         (want.y() + m[1] - h0.y()) % m[1],
+                                                         (want.z() + m[2] - h0.z()) % m[2])
+                                                  .bits);
+                    }
                 }
-        int best = -1;
-        for (std::size_t c = 0; c < candidates_.size(); ++c) {
-            // Queries all over the domain want a locally constant offset table: rule 1 first.
-            if (c == first_rule && best >= 0 && in_.mode == Coherence::domain) break;
-            if (!placement_.fits(q, candidates_[c])) continue;
-            const int pairs = score(q, candidates_[c]);
+    }
+    // The best of the candidates so far, if it is better than `best`.
+    void choose_from_candidates(std::uint32_t q, int& best, Triple& offset) {
+        std::sort(candidates_.begin(), candidates_.end());
+        candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+        for (const std::uint64_t bits : candidates_) {
+            const Triple o{bits};
+            if (o.x() >= in_.buckets.steps[0] || o.y() >= in_.buckets.steps[1] || o.z() >= in_.buckets.steps[2] ||
+                !placement_.fits(q, o))
+                continue;
+            const int pairs = score(q, o);
             if (pairs <= best) continue;
             best = pairs;
-            offset = candidates_[c];
+            offset = o;
         }
+        candidates_.clear();
+    }
+    bool choose(std::uint32_t q, Triple& offset) {
+        int best = -1;
+        add_neighbours(q);
+        // Queries all over the domain want a locally constant offset table: rule 1 first.
+        if (in_.mode == Coherence::domain) choose_from_candidates(q, best, offset);
+        if (best >= 0) return true;
+        add_beside_neighbours(q);
+        choose_from_candidates(q, best, offset);
         return best >= 0;
     }
+
+    static constexpr std::uint32_t most_points = 8;  // of a bucket that rule 2 looks at
 
     const CoherentInput& in_;
     Placement placement_;
     std::vector<Triple> offset_;
     std::vector<std::uint8_t> placed_;
-    std::vector<std::uint64_t> at_;  // slot -> position
-    std::vector<Triple> candidates_;
+    std::vector<std::uint64_t> at_;          // slot -> position
+    std::vector<std::uint64_t> candidates_;  // bits of offsets
 };
 
 }  // namespace

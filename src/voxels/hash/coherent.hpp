@@ -1,7 +1,11 @@
 // Coherence of the table (Lefebvre & Hoppe 2006, section 4.4): among the offsets that fit, those of neighbouring
-// buckets (rule 1) and those that put a point beside a neighbour that is already placed (rule 2) are tried, and the one
-// with the most neighbours in the table that are neighbours in space is taken. Of rule 2 only the slot in the direction
-// of the point itself is tried: the other directions count for nothing but that one pair.
+// buckets (rule 1: all 26, or 8 in two dimensions, as ||q - q'|| < 2 says) and those that put a point beside a
+// neighbour that is already placed (rule 2: on any side of it) are tried, and the one with the most neighbours in the
+// table that are neighbours in space is taken.
+//
+// The paper does not say what to do when nothing fits any more, as happens in patterns that repeat: coherent offsets
+// fill the table in lumps. Here buckets are then evicted as in the plain construction, and if that does not help, only
+// the larger buckets are placed coherently, as many as leave room for the rest.
 #pragma once
 
 #include <quadrat/voxels/perfect_hash.hpp>
@@ -31,11 +35,12 @@ struct CoherentInput {
     /// Bucket and unscaled place of a position.
     std::function<std::pair<std::uint32_t, Triple>(std::uint64_t)> locate;
     Coherence mode = Coherence::defined;
+    double share = 1;  ///< of the points: those of later buckets are placed without an eye to coherence
     std::uint64_t seed = 1;
     Watch watch = {};
 };
 
-/// False if a bucket found no place; nothing is evicted.
+/// False if a bucket found no place and evictions, one for 200 points, do not help.
 [[nodiscard]] bool place_coherently(const CoherentInput& input, std::vector<Triple>& offsets);
 
 }  // namespace quadrat::voxels

@@ -48,13 +48,16 @@ class Builder {
     using Shape = typename Hash::Shape;
 
     Builder(std::span<const Voxel<D>> positions, const PerfectHashOptions& options, const HashVariant& variant)
-        : positions_(positions), options_(options), variant_(variant) {
+        : positions_(positions), options_(options), variant_(variant), short_tags_(options.short_tags) {
         QUADRAT_ASSERT(!positions.empty());
         base_.entries = static_cast<std::uint32_t>(positions.size());
         const auto domain = voxels::bounding_box<D>(positions);
         base_.origin = domain.origin;
         base_.extent = domain.extent;
-        for (int a = 0; a < E; ++a) reach_[a] = options.unique_tags && E == D ? base_.extent[a] : 0;
+        for (std::size_t a = 0; a < E; ++a) {
+            if (E == D) extent_[a] = base_.extent[a];
+            if (options.unique_tags) reach_[a] = extent_[a];
+        }
     }
 
     Hash build(PerfectHashReport& report) {
@@ -68,7 +71,7 @@ class Builder {
             grow(report);
         }
         report.evictions = evictions_;
-        if (options_.coherence != Coherence::none) make_coherent();
+        if (options_.coherence != Coherence::none) make_coherent(report);
         return finish();
     }
 
@@ -82,8 +85,13 @@ class Builder {
     // Sizes for about `offsets` entries of the offset table; `below`: at most.
     Shape shape_for(std::uint64_t offsets, unsigned variant, bool below, std::uint64_t seed) const {
         Shape s = base_;
-        const Sizes table = voxels::table_sizes(E, cells_, variant);
-        Sizes offset = voxels::offset_sizes(E, offsets, table, reach_, below);
+        // Random matrices turn thin domains into wide ones.
+        const Sizes extent = variant_.random_matrices ? Sizes{} : extent_;
+        const Sizes table = voxels::table_sizes(E, cells_, variant, extent);
+        voxels::Folding fold = voxels::folding(E, cells_, extent);
+        for (std::size_t a = 0; a < E; ++a)
+            if (fold.thin[a] != table[a]) fold.thin[a] = 0;
+        Sizes offset = voxels::offset_sizes(E, offsets, table, fold, reach_, below);
         if (!below) cover(offset, table, std::max<std::uint64_t>(4 * offsets, 4096));
         std::uint32_t widest = 1;
         for (int a = 0; a < E; ++a) {
@@ -106,7 +114,7 @@ class Builder {
 
     // Bits of short tags (voxels/short_tags.hpp); 0 if they are not wanted, not possible or no shorter.
     int tag_bits(const Shape& s) const {
-        if (options_.short_tags == 0 || s.linear) return 0;
+        if (short_tags_ == 0 || s.linear) return 0;
         double buckets = 1, share = 1;
         for (int a = 0; a < E; ++a) {
             const std::uint64_t period = std::uint64_t{s.table[a]} * s.offset[a];
@@ -116,7 +124,7 @@ class Builder {
         }
         const int whole = bits_for(static_cast<std::uint32_t>(buckets) + 1);
         const int bits = voxels::short_tag_bits(buckets, static_cast<double>(positions_.size()) / buckets, share,
-                                                options_.short_tags, options_.construction == Construction::compact);
+                                                short_tags_, options_.construction == Construction::compact);
         return bits < whole ? bits : 0;
     }
 
@@ -155,7 +163,7 @@ class Builder {
     // seed that fails far from the end ends the attempt, as others would fail as well; not so in large sets, which have
     // few evictions for their size.
     std::optional<Found> attempt(const Shape& shape, int seeds, std::uint64_t max_evictions,
-                                 PerfectHashReport& report) const {
+                                 PerfectHashReport& report) {
         auto trial = std::make_unique<Trial<D, E>>(positions_, shape);
         if (!trial->injective()) return std::nullopt;
         const unsigned threads = base::thread_count(options_.executor);
@@ -175,6 +183,7 @@ class Builder {
             });
             for (std::size_t k = 0; k < found.size(); ++k) {
                 ++report.attempts;
+                hopeless_ = !found[k] && crowded(trial->buckets());
                 if (hopeless[k]) return std::nullopt;
                 if (!found[k]) continue;
                 found[k]->trial = std::move(trial);
@@ -185,19 +194,51 @@ class Builder {
         return std::nullopt;
     }
 
+    // True if the positions crowd into few buckets, so many in each that a random offset would not fit for one of them
+    // in a universe of tables: the chance, if slots were taken at random, is below e^-30.
+    static bool crowded(const voxels::Buckets& buckets) {
+        double choices = 0, taken = 0;
+        for (const std::uint32_t s : buckets.steps) choices += std::log(static_cast<double>(s));
+        const auto slots = static_cast<double>(voxels::product(buckets.table));
+        for (const std::uint32_t q : Placement::order_by_size(buckets)) {
+            const double size = buckets.size(q);
+            if (size * std::log1p(-taken / slots) + choices < -30) return true;
+            taken += size;
+        }
+        return false;
+    }
+
     // Fast construction: sigma = 1 / (2 E), then 3 % more until it works; the table gets another shape every fourth
-    // time.
+    // time. Where that does not help, since all positions fall into few buckets (a row in a wide domain), random
+    // matrices spread them.
     void grow(PerfectHashReport& report) {
-        double wanted = std::max(1.0, static_cast<double>(positions_.size()) / (2 * E));
+        const double start = std::max(1.0, static_cast<double>(positions_.size()) / (2 * E));
         const double limit = 64.0 * static_cast<double>(positions_.size()) + 1e6;
+        double wanted = start;
         for (unsigned round = 0; wanted < limit; ++round) {
             base::check_in(Watch{options_.watch.stop, {}}, 0, 1);
+            const bool stuck = !variant_.random_matrices && (hopeless_ || wanted > 8 * start + 64);
+            if (stuck && short_tags_ != 0 && !hopeless_) {  // they are what no offset can keep
+                short_tags_ = 0;
+                wanted = start;
+            } else if (stuck) {
+                // Such a hash is not what somebody takes who has a limit: it has no tags of buckets.
+                if (variant_.most_buckets != 0) break;
+                variant_.random_matrices = true;
+                wanted = std::max(start, static_cast<double>(positions_.size()) / 3);  // fewer are seldom injective
+            }
             const Shape s =
                 shape_for(static_cast<std::uint64_t>(std::ceil(wanted)), round / 4, false, options_.seed + round);
+            std::uint64_t buckets = 1;
+            for (const std::uint32_t r : s.offset) buckets *= r;
+            if (variant_.most_buckets != 0 && buckets > variant_.most_buckets) break;
             if (auto found = attempt(s, 1, positions_.size() / 200, report)) return keep(std::move(*found));
-            wanted = std::max(wanted + 1, wanted * 1.03);
+            wanted = std::max(wanted + 1, wanted * (round < 24 ? 1.03 : 1.1));
         }
-        throw Error(ErrorKind::too_large, "no perfect hash with 64 offsets per entry: the positions are too regular");
+        throw Error(ErrorKind::too_large,
+                    variant_.most_buckets != 0
+                        ? "no perfect hash with so few offsets"
+                        : "no perfect hash with 64 offsets per entry: the positions are too regular");
     }
 
     // Compact construction: bisection over the number of offsets, down to steps of 0.7 % (2 % for large sets). Eviction
@@ -233,24 +274,30 @@ class Builder {
         }
     }
 
-    // Places everything again, with an eye to coherence. That needs a little more room: the offset table grows by 3 %
-    // as often as needed, and after a dozen times the plain result stays.
-    void make_coherent() {
-        auto wanted = static_cast<double>(best_->trial->buckets().count());
+    // Places everything again, with an eye to coherence, if need be for a part of the points or with 3 and 6 % more
+    // offsets. Where even a quarter of the points finds no coherent place the plain result stays, and the report says
+    // so.
+    void make_coherent(PerfectHashReport& report) {
+        const auto wanted = static_cast<double>(best_->trial->buckets().count());
         std::unique_ptr<Trial<D, E>> larger;
-        for (unsigned round = 0; round < 12; ++round) {
-            const Trial<D, E>& trial = larger ? *larger : *best_->trial;
-            std::vector<Triple> offsets;
-            if ((!larger || trial.injective()) && voxels::place_coherently(trial.coherent_input(options_), offsets) &&
-                complete(trial, offsets)) {
+        for (unsigned round = 0; round < 3; ++round) {
+            if (round != 0)
+                larger = std::make_unique<Trial<D, E>>(
+                    positions_, shape_for(static_cast<std::uint64_t>((1 + 0.03 * round) * wanted), 0, false,
+                                          options_.seed + round));
+            Trial<D, E>& trial = larger ? *larger : *best_->trial;
+            if (larger && !trial.injective()) continue;
+            voxels::CoherentInput input = trial.coherent_input(options_);
+            for (const double share : {1.0, 0.75, 0.5, 0.25}) {
+                std::vector<Triple> offsets;
+                input.share = share;
+                if (!voxels::place_coherently(input, offsets) || !complete(trial, offsets)) continue;
                 Found found;
                 found.offsets = std::move(offsets);
                 found.trial = larger ? std::move(larger) : std::move(best_->trial);
+                report.coherent_share = share;
                 return keep(std::move(found));
             }
-            wanted *= 1.03;
-            larger = std::make_unique<Trial<D, E>>(
-                positions_, shape_for(static_cast<std::uint64_t>(wanted), 0, false, options_.seed + round));
         }
     }
 
@@ -287,11 +334,13 @@ class Builder {
     std::span<const Voxel<D>> positions_;
     const PerfectHashOptions& options_;
     HashVariant variant_;
+    int short_tags_ = 0;
     Shape base_;
-    Sizes reach_{};
+    Sizes extent_{}, reach_{};  // of the domain; what the product of the tables should cover
     std::uint64_t cells_ = 0;
     std::optional<Found> best_;
     std::uint64_t evictions_ = 0;
+    bool hopeless_ = false;  // the last attempt failed, and others with identity matrices will
 };
 
 void check(const PerfectHashOptions& options) {

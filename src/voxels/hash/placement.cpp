@@ -274,6 +274,7 @@ bool Placement::run(std::uint64_t max_evictions, const Watch& watch) {
         if (i % 65536 == 0) base::check_in(Watch{watch.stop, {}}, i, order.size());
         if (i + 4 < order.size()) __builtin_prefetch(&buckets_.points[buckets_.start[order[i + 4]]]);
         if (tags_ && i + 6 < order.size()) expect(order[i + 6], order[i + 3]);
+        if (placed_[order[i]]) continue;  // before this call
         pending.push_back(order[i]);
         while (!pending.empty()) {
             const std::uint32_t q = pending.back();

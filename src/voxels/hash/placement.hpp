@@ -115,7 +115,7 @@ class Placement {
     /// `tags` (or null) is a rule that offsets must keep.
     Placement(const Buckets& buckets, const ShortTags* tags, std::uint64_t seed);
 
-    /// Places every bucket; false if more than `max_evictions` would be needed.
+    /// Places every bucket that place() did not; false if more than `max_evictions` would be needed.
     [[nodiscard]] bool run(std::uint64_t max_evictions, const Watch& watch);
 
     [[nodiscard]] std::span<const Triple> offsets() const { return offsets_; }

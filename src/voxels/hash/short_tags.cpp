@@ -8,7 +8,7 @@
 namespace quadrat::voxels {
 
 int short_tag_bits(double buckets, double points_per_bucket, double share, int granule, bool compact) {
-    const double most_partners = compact ? 16 : 4, most_meetings = compact ? 0.25 : 0.5;
+    const double most_partners = compact ? 16 : 6, most_meetings = compact ? 0.25 : 0.5;
     const int whole = bits_for(static_cast<std::uint64_t>(buckets) + 1);
     // Partners of large sets are far apart in memory: the tests would take longer than the placement.
     if (!compact && buckets * points_per_bucket > 2e6) return whole;

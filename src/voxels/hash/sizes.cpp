@@ -9,6 +9,7 @@ namespace quadrat::voxels {
 namespace {
 
 constexpr std::uint32_t largest = 65535;
+constexpr double longest_row = 32768;  // of a table that is wide on one axis alone
 
 // Candidate sizes around the wanted edge, accepted by `fits`.
 template <class Fits>
@@ -57,30 +58,53 @@ Shape best_shape(int dims, std::uint64_t cells, bool below, const std::vector<st
     return best;
 }
 
-double edge_of(int dims, std::uint64_t cells) {
-    const auto n = static_cast<double>(cells);
-    return dims == 2 ? std::sqrt(n) : std::cbrt(n);
+double edge_of(int dims, double cells) {
+    return dims == 1 ? cells : dims == 2 ? std::sqrt(cells) : std::cbrt(cells);
 }
 
 }  // namespace
 
-Sizes table_sizes(int dims, std::uint64_t cells, unsigned variant) {
-    cells = std::max<std::uint64_t>(cells + cells * variant / 300, 1);
-    const double edge = edge_of(dims, cells);
-    // Small tables cannot afford to be odd.
-    const auto fits = [&](std::uint32_t s) { return edge < 12 || s % 2 == 1; };
-    const auto list = candidates(edge, 0.15, fits);
-    return best_shape(dims, cells, false, {list, list, list}).sizes;
+Folding folding(int dims, std::uint64_t cells, const Sizes& extent) {
+    Folding f{{}, dims};
+    auto rest = static_cast<double>(cells);
+    for (bool again = true; again && f.wide > 1;) {
+        again = false;
+        for (int a = 0; a < dims && f.wide > 1; ++a) {
+            const std::uint32_t e = extent[static_cast<std::size_t>(a)];
+            std::uint32_t& thin = f.thin[static_cast<std::size_t>(a)];
+            // The last axis may not become longer than a size can be.
+            if (thin != 0 || e == 0 || e > edge_of(f.wide, rest) || (f.wide == 2 && rest / e > longest_row)) continue;
+            thin = e;
+            rest = std::max(1.0, rest / e);
+            --f.wide;
+            again = true;
+        }
+    }
+    return f;
 }
 
-Sizes offset_sizes(int dims, std::uint64_t cells, const Sizes& table, const Sizes& extent, bool below) {
+Sizes table_sizes(int dims, std::uint64_t cells, unsigned variant, const Sizes& extent) {
+    cells = std::max<std::uint64_t>(cells + cells * variant / 300, 1);
+    const Folding fold = folding(dims, cells, extent);
+    const double edge = edge_of(fold.wide, std::ceil(static_cast<double>(cells) / fold.cells()));
+    // Small tables cannot afford to be odd.
+    const auto list = candidates(edge, 0.15, [&](std::uint32_t s) { return edge < 12 || s % 2 == 1; });
+    std::vector<std::uint32_t> axis[3];
+    for (std::size_t a = 0; a < 3; ++a) axis[a] = fold.thin[a] ? std::vector{fold.thin[a]} : list;
+    return best_shape(dims, cells, false, axis).sizes;
+}
+
+Sizes offset_sizes(int dims, std::uint64_t cells, const Sizes& table, const Folding& fold, const Sizes& extent,
+                   bool below) {
     cells = std::max<std::uint64_t>(cells, 1);
-    const double edge = edge_of(dims, cells);
+    const double edge = edge_of(fold.wide, static_cast<double>(cells));
     // Rules are dropped one by one where the size is too small to have a choice.
     for (int strict = 3; strict >= 0; --strict)
         for (const double spread : {0.08, 0.25, 0.6}) {
             std::vector<std::uint32_t> axis[3];
-            for (int a = 0; a < dims; ++a)
+            for (int a = 0; a < dims; ++a) {
+                axis[a] = {1};
+                if (fold.thin[static_cast<std::size_t>(a)]) continue;
                 axis[a] = candidates(edge, spread, [&](std::uint32_t s) {
                     const std::uint32_t m = table[a];
                     if (std::gcd(m, s) != 1) return false;
@@ -88,14 +112,17 @@ Sizes offset_sizes(int dims, std::uint64_t cells, const Sizes& table, const Size
                     if (strict >= 2 && s > 2 && (m % s == 1 || m % s == s - 1)) return false;
                     return strict < 3 || s < 8 || s % 2 == 1;
                 });
+            }
             const Shape best = best_shape(dims, cells, below, axis);
             const auto ratio = static_cast<double>(best.cells) / static_cast<double>(cells);
-            if (best.cells != 0 && (strict == 0 || edge < 8 || (ratio > 0.9 && ratio < 1.1))) return best.sizes;
+            const double most = edge < 8 ? 1.5 : 1.1;
+            if (best.cells != 0 && (strict == 0 || (ratio < most && ratio > 2 - most))) return best.sizes;
         }
     // Nothing coprime nearby (only for tiny tables): sizes of 1 are coprime to all.
     Sizes one{1, 1, 1};
     if (!below) {
         for (int a = 0; a < dims; ++a) {
+            if (fold.thin[static_cast<std::size_t>(a)]) continue;
             std::uint32_t s = static_cast<std::uint32_t>(std::ceil(edge));
             while (std::gcd(s, table[a]) != 1) ++s;
             one[a] = s;

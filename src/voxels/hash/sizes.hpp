@@ -27,11 +27,32 @@ using Sizes = std::array<std::uint32_t, 3>;
     return static_cast<std::uint32_t>((t0 % m + m) % m);
 }
 
-/// The smallest nearly square or cubic table of at least `cells`; `variant` > 0 gives other shapes, a little larger.
-[[nodiscard]] Sizes table_sizes(int dims, std::uint64_t cells, unsigned variant);
+/// Which axes of a table are thin: where the domain is thinner than the table would be, the table has its extent there
+/// and the offset table one bucket, so that both have their room on the other axes. Floors, strips and poles would
+/// otherwise use a single row of the offset table.
+///
+///     extent 20000 x 20000 x 4, 100,000 entries:   table 159 x 159 x 4, offsets 129 x 129 x 1, not 47^3 and 26^3
+struct Folding {
+    Sizes thin{};  ///< the extent on thin axes, 0 on the others
+    int wide = 3;  ///< axes that are not thin, at least one
 
-/// The offset table of at least (or at most, if `below`) `cells` for a table of size `table`. If `extent` is not zero,
-/// every axis holds table * offset >= extent where a shape near the wanted size allows it.
-[[nodiscard]] Sizes offset_sizes(int dims, std::uint64_t cells, const Sizes& table, const Sizes& extent, bool below);
+    /// Slots for each combination of the other axes.
+    [[nodiscard]] double cells() const {
+        double n = 1;
+        for (const std::uint32_t e : thin) n *= e ? e : 1;
+        return n;
+    }
+};
+/// Of a table of `cells` over a domain; an extent of 0 is never thin.
+[[nodiscard]] Folding folding(int dims, std::uint64_t cells, const Sizes& extent);
+
+/// The smallest table of at least `cells`, nearly square or cubic on the axes that are not thin; `variant` > 0 gives
+/// other shapes, a little larger.
+[[nodiscard]] Sizes table_sizes(int dims, std::uint64_t cells, unsigned variant, const Sizes& extent);
+
+/// The offset table of at least (or at most, if `below`) `cells` for a table of size `table`, folded as it is. If
+/// `extent` is not zero, every axis holds table * offset >= extent where a shape near the wanted size allows it.
+[[nodiscard]] Sizes offset_sizes(int dims, std::uint64_t cells, const Sizes& table, const Folding& fold,
+                                 const Sizes& extent, bool below);
 
 }  // namespace quadrat::voxels

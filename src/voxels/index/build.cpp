@@ -1,10 +1,15 @@
-// VoxelIndex::build: which layout, then its builder.
+// VoxelIndex::build: which layout, then its builder. The automatic layout is the smallest of those that were built, not
+// of estimates: what cannot be smaller, by a bound that always holds, is not built.
 #include <quadrat/error.hpp>
 #include <quadrat/voxels/voxel_index.hpp>
 
+#include "voxels/hash/domain.hpp"
 #include "voxels/index/build.hpp"
 #include "voxels/index/estimates.hpp"
+#include "voxels/index/key_code.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 namespace quadrat {
@@ -12,17 +17,12 @@ namespace {
 
 constexpr std::size_t largest_set = std::size_t{1} << 27;  // as PerfectHash::build
 
-template <int D>
-Layout smallest_layout(std::span<const Voxel<D>> positions, const VoxelOptions& options) {
-    const auto bits = voxels::layout_bits<D>(positions, options);
-    if (bits.bits <= bits.voxel && bits.bits <= bits.brick) return Layout::bits;
-    return bits.brick < bits.voxel ? Layout::brick : Layout::voxel;
-}
-
-// Bricks and bits know absence in one way only; another one that was asked for is not dropped in silence.
+// Bricks, bits and keys know absence in one way only; another one that was asked for is not dropped in silence.
 void check_encoding(Layout layout, Encoding encoding) {
     if (encoding == Encoding::automatic || layout == Layout::automatic || layout == Layout::voxel) return;
-    const Encoding own = layout == Layout::brick ? Encoding::bucket_tag : Encoding::domain_bit;
+    const Encoding own = layout == Layout::brick  ? Encoding::bucket_tag
+                         : layout == Layout::bits ? Encoding::domain_bit
+                                                  : Encoding::position_tag;
     if (encoding != own)
         throw Error(ErrorKind::unsupported,
                     std::string("the ") + name(layout) + " layout has " + name(own) + " only, not " + name(encoding) +
@@ -30,21 +30,97 @@ void check_encoding(Layout layout, Encoding encoding) {
                     {.field = "encoding"});
 }
 
+// Builds layouts one after another, and keeps the smallest.
+template <int D>
+class Smallest {
+  public:
+    Smallest(std::span<const Voxel<D>> positions, const VoxelOptions& options, PerfectHashReport* report)
+        : positions_(positions),
+          options_(options),
+          report_(report),
+          n_(positions.size()),
+          domain_(voxels::bounding_box<D>(positions)) {}
+
+    voxels::Draft<D> build() {
+        const std::uint64_t cells = domain_.cells();
+        const std::uint64_t keys = voxels::KeyShape::smallest(cells, static_cast<std::uint32_t>(n_)).bits();
+        // A hash that takes more than a list of sorted numbers is not worth its reads.
+        const std::uint64_t list = n_ * static_cast<std::uint64_t>(voxels::bits_for(cells));
+        most_ = options_.optimize == Optimize::size ? keys - 1 : std::max(list, keys);
+        if (cells < std::uint64_t{1} << 36) {
+            const std::uint64_t bits = (cells + 63) / 64 * 64 + (cells + 511) / 512 * 32;
+            if (bits <= most_) keep(Build::bits(positions_));
+        }
+        const auto estimates = voxels::layout_bits<D>(positions_, options_);
+        const bool bricks_first = estimates.brick < estimates.voxel;
+        if (bricks_first) try_bricks(estimates.bricks);
+        try_voxels();
+        if (!bricks_first) try_bricks(estimates.bricks);
+        if (best_) return std::move(*best_);
+        return Build::keys(positions_);
+    }
+
+  private:
+    using Build = voxels::Builders<D>;
+
+    void keep(voxels::Draft<D>&& draft) {
+        const std::uint64_t bits = voxels::overhead_bits(draft, n_, options_.value_bytes);
+        if (bits > most_) return;
+        best_ = std::move(draft);
+        most_ = bits == 0 ? 0 : bits - 1;
+        if (report_) *report_ = now_;
+    }
+    void try_bricks(std::uint64_t bricks) {
+        const std::uint64_t records = bricks * 8 * voxels::BrickRecords::stride_for(1);
+        if (voxels::least_offset_bits(bricks, options_) + records > most_) return;
+        attempt([&] { return Build::bricks(positions_, options_, most_, report_ ? &now_ : nullptr); });
+    }
+    void try_voxels() {
+        // A table of buckets has one for 16 entries or more, and at most 16 of them share a tag (hash/short_tags.cpp).
+        const std::uint64_t tag = voxels::bits_for(n_ / 256 + 1);
+        const std::uint64_t least = std::min(n_ * tag, voxels::least_plain_bits<D>(domain_, n_));
+        if (voxels::least_offset_bits(n_, options_) + least > most_) return;
+        attempt([&] { return Build::voxels(positions_, options_, most_, report_ ? &now_ : nullptr); });
+    }
+    // What is not possible, or too large, is left out.
+    template <class Make>
+    void attempt(Make&& make) {
+        try {
+            keep(make());
+        } catch (const Error& e) {
+            if (e.kind() != ErrorKind::unsupported && e.kind() != ErrorKind::too_large) throw;
+        }
+    }
+
+    std::span<const Voxel<D>> positions_;
+    const VoxelOptions& options_;
+    PerfectHashReport* report_;
+    PerfectHashReport now_ = {};
+    std::uint64_t n_;
+    voxels::Domain<D> domain_;
+    std::uint64_t most_ = 0;  // bits that the next one may take
+    std::optional<voxels::Draft<D>> best_;
+};
+
 template <int D>
 voxels::Draft<D> draft_of(std::span<const Voxel<D>> positions, const VoxelOptions& options, PerfectHashReport* report) {
     using Build = voxels::Builders<D>;
-    Layout layout = options.layout;
-    if (positions.empty()) return Build::voxels(positions, {.encoding = Encoding::bucket_tag}, nullptr);
-    if (layout == Layout::automatic)
-        layout = options.encoding == Encoding::automatic ? smallest_layout<D>(positions, options) : Layout::voxel;
-    if (layout == Layout::bits) return Build::bits(positions);
-    if (layout == Layout::voxel) return Build::voxels(positions, options, report);
-    try {
-        return Build::bricks(positions, options, report);
-    } catch (const Error& e) {
-        if (e.kind() != ErrorKind::unsupported || options.layout != Layout::automatic) throw;
+    if (positions.empty())
+        return Build::voxels(positions, {.encoding = Encoding::bucket_tag}, voxels::any_size, nullptr);
+    switch (options.layout) {
+        case Layout::bits:
+            return Build::bits(positions);
+        case Layout::keys:
+            return Build::keys(positions);
+        case Layout::brick:
+            return Build::bricks(positions, options, voxels::any_size, report);
+        case Layout::voxel:
+            break;
+        case Layout::automatic:
+            if (options.encoding == Encoding::automatic) return Smallest<D>(positions, options, report).build();
+            break;
     }
-    return Build::voxels(positions, options, report);
+    return Build::voxels(positions, options, voxels::any_size, report);
 }
 
 }  // namespace

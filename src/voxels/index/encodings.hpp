@@ -7,67 +7,22 @@
 //   values()               how many places there are
 //   fast(origin, extent)   the part of find() that is inlined in programs
 //   batch(origin, extent)  if it has one: what index/batch.hpp needs
+//   find_many(local, out)  if it has one: lookups of several positions of the domain at once
 //
+// Those whose places are ranks in the order of space are in index/ranked.hpp.
 // AnyEncoding is one of them; VoxelIndex (index/voxel_index.cpp) visits it once per call, outside of loops. A new
 // encoding is a type here, a name in AnyEncoding and a builder in index/build.hpp.
 #pragma once
 
-#include <quadrat/error.hpp>
-
 #include "base/assert.hpp"
 #include "voxels/hash/slot_reader.hpp"
 #include "voxels/index/batch.hpp"
-#include "voxels/index/estimates.hpp"
-#include "voxels/index/state.hpp"
+#include "voxels/index/cells.hpp"
+#include "voxels/index/ranked.hpp"
 
-#include <optional>
 #include <variant>
 
 namespace quadrat::voxels {
-
-template <int D>
-using LocalOf = std::array<std::uint32_t, D>;
-
-[[nodiscard]] inline Error bad_part(const char* field, const char* what) {
-    return Error(ErrorKind::bad_format, what, {.field = field});
-}
-
-/// The number of a position in the domain, x fastest.
-template <int D>
-[[nodiscard]] std::uint64_t linear(const LocalOf<D>& local, const LocalOf<D>& extent) {
-    std::uint64_t k = local[D - 1];
-    for (std::size_t a = D - 1; a-- > 0;) k = k * extent[a] + local[a];
-    return k;
-}
-
-/// fn(local, its number) for every position of the domain, x fastest.
-template <int D, class Fn>
-void for_each_cell(const LocalOf<D>& extent, Fn&& fn) {
-    std::uint64_t cells = 1;
-    for (const std::uint32_t e : extent) cells *= e;
-    LocalOf<D> local{};
-    for (std::uint64_t k = 0; k < cells; ++k) {
-        fn(local, k);
-        for (std::size_t a = 0; a < D && ++local[a] == extent[a]; ++a)
-            if (a + 1 < D) local[a] = 0;
-    }
-}
-
-/// Bits of each axis in a position tag. The last axis has room for one more, so that all ones are nobody's tag.
-///
-///     3D, extents 100, 100, 100:   zzzzzzz yyyyyyy xxxxxxx      x lowest, 7 bits each
-template <int D>
-[[nodiscard]] std::array<std::uint32_t, D> axis_bits(const LocalOf<D>& extent) {
-    std::array<std::uint32_t, D> bits;
-    for (std::size_t a = 0; a < D; ++a)
-        bits[a] = static_cast<std::uint32_t>(bits_for(std::uint64_t{extent[a]} + (a == D - 1)));
-    return bits;
-}
-
-/// One bit for each position of the domain in whole words of 64, x lowest and fastest.
-[[nodiscard]] inline std::uint64_t domain_bit_bytes(std::uint64_t cells) {
-    return (cells + 63) / 64 * 8 + table_padding;
-}
 
 /// What the encodings of the voxel layout share: a value for each slot of the hash.
 template <int D>
@@ -281,6 +236,45 @@ struct Bricks {
             }
         }
     }
+    /// give(local, place) for the entries of a box, its ends included; bricks that the box meets are looked up one by
+    /// one, so there should be fewer of them than bricks in all.
+    template <class Give>
+    void visit_box(LocalOf<D> low, LocalOf<D> high, Give&& give) const {
+        constexpr std::uint32_t shift = brick_shift<D>, mask_low = (1u << shift) - 1;
+        for (std::size_t a = 0; a < D; ++a) {
+            low[a] += phase[a];
+            high[a] += phase[a];
+        }
+        LocalOf<D> first, last;
+        for (std::size_t a = 0; a < D; ++a) {
+            first[a] = low[a] >> shift;
+            last[a] = high[a] >> shift;
+        }
+        for_each_row<D>(first, last, [&](LocalOf<D> brick) {
+            for (; brick[0] <= last[0]; ++brick[0]) {
+                const auto place = hash.place(brick);
+                auto [mask, rest] = records.at(place.slot);
+                if (((rest >> 32 ^ place.bucket) & records.tag_mask) != 0) continue;
+                for (auto at = static_cast<std::uint32_t>(rest); mask != 0; mask &= mask - 1, ++at) {
+                    auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
+                    LocalOf<D> local;
+                    bool in = true;
+                    for (std::size_t a = 0; a < D; ++a, bit >>= shift) {
+                        local[a] = brick[a] << shift | (bit & mask_low);
+                        in &= local[a] >= low[a] && local[a] <= high[a];
+                        local[a] -= phase[a];
+                    }
+                    if (in) give(local, at);
+                }
+            }
+        });
+    }
+    [[nodiscard]] std::uint64_t bricks_in(const LocalOf<D>& low, const LocalOf<D>& high) const {
+        std::uint64_t n = 1;
+        for (std::size_t a = 0; a < D; ++a)
+            n *= ((high[a] + phase[a]) >> brick_shift<D>)-((low[a] + phase[a]) >> brick_shift<D>)+std::uint64_t{1};
+        return n;
+    }
     [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& extent) const {
         return FastFind<D>::bricks(origin, extent, phase, hash, records);
     }
@@ -294,62 +288,9 @@ struct Bricks {
     }
 };
 
-/// The bits layout: a bit for every position of the domain, and before every 512 of them how many were set.
 template <int D>
-struct Bits {
-    static constexpr Layout layout = Layout::bits;
-    static constexpr Encoding encoding = Encoding::domain_bit;
-    const std::uint8_t* words;
-    const std::uint8_t* ranks;
-    LocalOf<D> extent;
-    std::uint32_t entries;
-
-    [[nodiscard]] static std::uint64_t rank_bytes(std::uint64_t cells) {
-        return (cells + 511) / 512 * 4 + table_padding;
-    }
-
-    Bits(const PerfectHash<D>&, const IndexParts<D>& parts)
-        : words(parts.tables[Table::bits].data.get()),
-          ranks(parts.tables[Table::ranks].data.get()),
-          extent(parts.extent),
-          entries(parts.entries) {}
-    static void sizes(const IndexParts<D>& parts, PerTable<std::uint64_t>& size) {
-        if (parts.cells() >= std::uint64_t{1} << 40) throw bad_part("domain", "too large for bits");
-        size[Table::bits] = domain_bit_bytes(parts.cells());
-        size[Table::ranks] = rank_bytes(parts.cells());
-    }
-
-    [[nodiscard]] std::uint32_t values() const { return entries; }
-    [[nodiscard]] std::uint32_t find(const LocalOf<D>& local) const {
-        const std::uint64_t k = linear<D>(local, extent);
-        const std::uint64_t last = word(k >> 6);
-        if ((last >> (k & 63) & 1) == 0) return no_place;
-        std::uint32_t rank;
-        std::memcpy(&rank, ranks + (k >> 9) * 4, 4);
-        rank += static_cast<std::uint32_t>(std::popcount(last & ((std::uint64_t{1} << (k & 63)) - 1)));
-        for (std::uint64_t w = k >> 9 << 3; w < k >> 6; ++w) rank += static_cast<std::uint32_t>(std::popcount(word(w)));
-        return rank < entries ? rank : no_place;
-    }
-    template <class Give>
-    void visit(Give&& give) const {
-        std::uint32_t rank = 0;
-        for_each_cell<D>(extent, [&](const LocalOf<D>& local, std::uint64_t k) {
-            if (words[k >> 3] >> (k & 7) & 1) give(local, rank++);
-        });
-    }
-    [[nodiscard]] FastFind<D> fast(const Voxel<D>& origin, const LocalOf<D>& box) const { return {origin, box}; }
-
-  private:
-    [[nodiscard]] std::uint64_t word(std::uint64_t w) const {
-        std::uint64_t value;
-        std::memcpy(&value, words + w * 8, 8);
-        return value;
-    }
-};
-
-template <int D>
-using AnyEncoding =
-    std::variant<Constrained<D>, DomainBits<D>, PositionTags<D>, PositionHashes<D>, BucketTags<D>, Bricks<D>, Bits<D>>;
+using AnyEncoding = std::variant<Constrained<D>, DomainBits<D>, PositionTags<D>, PositionHashes<D>, BucketTags<D>,
+                                 Bricks<D>, Bits<D>, Keys<D>>;
 
 /// Calls fn.operator()<X>() for the type X of a layout and an encoding, which matters for the voxel layout only.
 /// Throws Error{bad_format} if there is none.

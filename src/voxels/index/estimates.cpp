@@ -3,6 +3,7 @@
 #include "voxels/index/estimates.hpp"
 #include "voxels/hash/domain.hpp"
 #include "voxels/hash/short_tags.hpp"
+#include "voxels/index/key_code.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +30,9 @@ double tag_bits(Encoding encoding, double entries, double cells, double position
         case Encoding::automatic:
             break;
     }
-    return std::min({position, bucket, cells / entries, position_hashes_are_sure(cells, entries) ? 16 : never});
+    const bool hashes = cells < 0x1p60 &&
+                        position_hashes_may_be(static_cast<std::uint64_t>(cells), static_cast<std::uint64_t>(entries));
+    return std::min({position, bucket, cells / entries, hashes ? 16 : never});
 }
 
 }  // namespace
@@ -70,9 +73,15 @@ LayoutBits layout_bits(std::span<const Voxel<D>> positions, const VoxelOptions& 
     LayoutBits out;
     out.voxel = n * (offset + slack * tag + (slack - 1) * 8 * static_cast<double>(options.value_bytes));
     out.bits = cells < 0x1p36 ? cells * 1.0625 : never;
-    const auto bricks = static_cast<double>(count_bricks<D>(positions));
+    out.bricks = count_bricks<D>(positions);
+    const auto bricks = static_cast<double>(out.bricks);
     const double brick_tag = std::ceil(bucket_bits(bricks, 1 << brick_shift<D>, 8) / 8);
     out.brick = bricks * (offset + slack * (96 + 8 * brick_tag));
+    out.keys =
+        static_cast<double>(KeyShape::smallest(domain.cells(), static_cast<std::uint32_t>(positions.size())).bits());
+    const double list = n * bits_for(domain.cells()), hash = std::min({out.voxel, out.brick, out.bits});
+    out.automatic =
+        hash > std::max(list, out.keys) || options.optimize == Optimize::size ? std::min(hash, out.keys) : hash;
     return out;
 }
 
@@ -80,7 +89,8 @@ template <int D>
 std::uint64_t estimate_bytes(std::span<const Voxel<D>> positions, const VoxelOptions& options) {
     if (positions.empty()) return 0;
     const LayoutBits b = layout_bits<D>(positions, options);
-    double bits = std::min({b.voxel, b.brick, b.bits});
+    double bits = b.automatic;
+    if (options.layout == Layout::keys) bits = b.keys;
     if (options.layout == Layout::bits) bits = b.bits;
     if (options.layout == Layout::brick) bits = b.brick;
     const bool tagged = options.layout == Layout::automatic && options.encoding != Encoding::automatic;

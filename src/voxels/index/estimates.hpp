@@ -40,14 +40,21 @@ template <int D>
 /// The chance that every slot finds a parameter k of 256 with an 8-bit h_k of its own, when `cells` positions of the
 /// domain share `slots` slots (the appendix of the paper, with its missing square root).
 [[nodiscard]] double position_hash_chance(double cells, double slots);
-/// True where the sweeps over the domain that position hashes need are short and sure to succeed.
-[[nodiscard]] inline bool position_hashes_are_sure(double cells, double slots) {
-    return cells <= 0x1p22 && position_hash_chance(cells, slots) > 0.999;
+/// Sweeps over more positions of the domain take many seconds, and more of them in one slot cannot be told apart by 256
+/// functions of 256 values: neither builders nor files go beyond. Walks over position hashes are bounded by both.
+inline constexpr std::uint64_t most_hashed_cells = std::uint64_t{1} << 28, most_cells_per_slot = 1u << 12;
+/// True where position hashes are allowed and not hopeless.
+[[nodiscard]] inline bool position_hashes_may_be(std::uint64_t cells, std::uint64_t slots) {
+    return cells <= most_hashed_cells && cells / slots <= most_cells_per_slot &&
+           position_hash_chance(static_cast<double>(cells), static_cast<double>(slots)) > 1e-6;
 }
 
 /// Bits above the payload that each layout would take, estimated from counts; infinite where it is not possible.
 struct LayoutBits {
-    double voxel = 0, brick = 0, bits = 0;
+    double voxel = 0, brick = 0, bits = 0, keys = 0;
+    /// What Layout::automatic would take, as far as estimates tell.
+    double automatic = 0;
+    std::uint64_t bricks = 0;  ///< that hold a position
 };
 template <int D>
 [[nodiscard]] LayoutBits layout_bits(std::span<const Voxel<D>> positions, const VoxelOptions& options);

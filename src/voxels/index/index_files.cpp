@@ -47,6 +47,10 @@ void check_tags(const IndexParts<D>& p, const PerfectHash<D>& hash) {
         std::uint32_t needed = 0;
         for (const std::uint32_t bits : axis_bits<D>(p.extent)) needed += bits;
         if (p.tag_bits < needed) throw bad_part("tag bits", "too few for the domain");
+    } else if (p.encoding == Encoding::position_hash && p.entries != 0) {
+        // A walk asks for every position of the domain.
+        if (p.cells() > most_hashed_cells || p.cells() / hash.slots() > most_cells_per_slot)
+            throw bad_part("domain", "too large for position hashes");
     }
 }
 
@@ -68,7 +72,7 @@ PerTable<std::uint64_t> IndexFiles<D>::table_sizes(const IndexParts<D>& p) {
     if (p.entries > p.cells()) throw bad_part("entries", "more than the domain has positions");
     if (p.tag_bits > 64) throw bad_part("tag bits", "more than 64");
     PerTable<std::uint64_t> size{};
-    if (p.layout != Layout::bits) {
+    if (is_hashed(p.layout)) {
         size[Table::offsets] = PerfectHash<D>::offsets_size(p.shape);
         if (size[Table::offsets] == 0)
             throw bad_part("offset table", "its size or its bits per coordinate are out of range");
@@ -79,12 +83,12 @@ PerTable<std::uint64_t> IndexFiles<D>::table_sizes(const IndexParts<D>& p) {
 
 template <int D>
 VoxelIndex<D> IndexFiles<D>::from_parts(IndexParts<D> p) {
-    constexpr const char* fields[] = {"offset table", "tags", "bits", "ranks", "bricks"};
+    constexpr const char* fields[] = {"offset table", "tags", "bits", "ranks", "bricks", "keys"};
     const PerTable<std::uint64_t> sizes = table_sizes(p);
     for (std::size_t t = 0; t < table_count; ++t)
         if (p.tables[t].size < sizes[t]) throw bad_part(fields[t], "shorter than the header says");
     PerfectHash<D> hash;
-    if (p.layout != Layout::bits) {
+    if (is_hashed(p.layout)) {
         const Buffer& offsets = p.tables[Table::offsets];
         hash = PerfectHash<D>::from_parts(p.shape, offsets.data, offsets.size);
         check_domain<D>(p);
@@ -98,7 +102,7 @@ template <int D>
 VoxelIndex<D> IndexFiles<D>::from_built(IndexParts<D> parts, const PerfectHash<D>& hash) {
     QUADRAT_ASSERT(parts.layout != Layout::automatic && parts.encoding != Encoding::automatic);
     parts.shape = hash.shape();
-    if (parts.layout != Layout::bits)
+    if (is_hashed(parts.layout))
         parts.tables[Table::offsets] = {std::const_pointer_cast<std::uint8_t>(hash.owner()), hash.offsets().size()};
     return VoxelIndex<D>(state_of<D>(std::move(parts), hash));
 }

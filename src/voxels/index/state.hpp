@@ -1,4 +1,4 @@
-// The room of the index: an index as its parts, the way they stand in files. Other rooms (file, sampling) and glsl.cpp
+// The room of the index: an index as its parts, the way they stand in files. Other rooms (file, sampling, glsl)
 // use this header and index/estimates.hpp; encodings, builders and batches are for this room alone.
 //
 // An index is a set of tables and a few numbers (IndexParts). A builder fills them in, or a file brings them; the
@@ -13,9 +13,9 @@
 namespace quadrat::voxels {
 
 /// The tables of an index in the order of the sections of a file; no encoding has all of them.
-enum class Table : std::uint8_t { offsets, tags, bits, ranks, bricks };
-inline constexpr std::size_t table_count = 5;
-inline constexpr const char* table_names[table_count] = {"offsets", "tags", "bits", "ranks", "bricks"};
+enum class Table : std::uint8_t { offsets, tags, bits, ranks, bricks, keys };
+inline constexpr std::size_t table_count = 6;
+inline constexpr const char* table_names[table_count] = {"offsets", "tags", "bits", "ranks", "bricks", "keys"};
 
 /// A T for each table.
 template <class T>
@@ -45,6 +45,11 @@ struct IndexParts {
         return n;
     }
 };
+
+/// True for the layouts that have a perfect hash, over positions or bricks.
+[[nodiscard]] inline bool is_hashed(Layout layout) {
+    return layout == Layout::voxel || layout == Layout::brick;
+}
 
 /// The way between an index and its parts.
 template <int D>

@@ -13,7 +13,7 @@
 namespace quadrat {
 
 const char* name(Layout layout) {
-    constexpr const char* names[] = {"auto", "voxel", "brick", "bits"};
+    constexpr const char* names[] = {"auto", "voxel", "brick", "bits", "keys"};
     return names[static_cast<int>(layout)];
 }
 
@@ -22,6 +22,36 @@ const char* name(Encoding encoding) {
                                      "position-tag", "position-hash", "bucket-tag"};
     return names[static_cast<int>(encoding)];
 }
+
+namespace {
+
+// Lookups of an encoding that takes several positions of the domain at once; those outside are set aside.
+template <int D, class X>
+void find_blocks(const X& x, const Voxel<D>& origin, const std::array<std::uint32_t, D>& extent,
+                 std::span<const Voxel<D>> p, std::span<std::uint32_t> out) {
+    constexpr std::size_t most = 64;
+    std::array<std::uint32_t, D> local[most];
+    std::uint32_t from[most], places[most];
+    for (std::size_t begin = 0; begin < p.size(); begin += most) {
+        const std::size_t count = std::min(most, p.size() - begin);
+        std::size_t inside = 0;
+        for (std::size_t i = begin; i < begin + count; ++i) {
+            bool in = true;
+            for (int a = 0; a < D; ++a) {
+                const auto k = static_cast<std::size_t>(a);
+                local[inside][k] = static_cast<std::uint32_t>(p[i][a]) - static_cast<std::uint32_t>(origin[a]);
+                in &= local[inside][k] < extent[k];
+            }
+            out[i] = voxels::no_place;
+            from[inside] = static_cast<std::uint32_t>(i - begin);
+            inside += in;
+        }
+        x.find_many(std::span(local, inside), places);
+        for (std::size_t k = 0; k < inside; ++k) out[begin + from[k]] = places[k];
+    }
+}
+
+}  // namespace
 
 Buffer Buffer::zeros(std::size_t bytes) {
     return {voxels::zeroed(bytes), bytes};
@@ -72,6 +102,8 @@ void VoxelIndex<D>::find(std::span<const Voxel<D>> p, std::span<std::uint32_t> o
                     voxels::find_batch<D>(batch, reinterpret_cast<const std::int32_t*>(p.data()), p.size(), out.data());
                     return;
                 }
+            if constexpr (requires { x.find_many(std::span<const Local>(), out.data()); })
+                return find_blocks<D>(x, origin_, extent_, p, out);
             for (std::size_t i = 0; i < p.size(); ++i)
                 out[i] = fast_.find(p[i], [&](const Local& local) { return x.find(local); });
         },

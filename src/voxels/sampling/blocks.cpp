@@ -143,12 +143,19 @@ VoxelGrid<D> pack_blocks(std::span<const Voxel<D>> positions, std::span<const Co
     o.value_bytes = value_bytes * samples;
     grid.index = VoxelIndex<D>::build(blocks, o, report);
     add_channels(grid, columns, samples);
+    const bool remember = options.given == GivenSamples::remembered && grid.index.values() != 0;
+    if (remember) grid.given = Buffer::zeros((std::size_t{grid.index.values()} * samples + 7) / 8);
     for (std::size_t i = 0; i < positions.size(); ++i)
         for_each_block_of<D>(positions[i], grid.block, [&](const Voxel<D>& block, std::size_t at) {
             if (!grid.index.exact() && !std::binary_search(blocks.begin(), blocks.end(), block, voxels::by_z_y_x<D>))
                 return;
             const std::uint32_t place = grid.index.find(block);
             if (place == VoxelIndex<D>::absent) return;
+            if (remember) {
+                const std::size_t k = std::size_t{place} * samples + at;
+                std::uint8_t& byte = grid.given.data.get()[k >> 3];
+                byte = static_cast<std::uint8_t>(byte | 1u << (k & 7));
+            }
             for (std::size_t c = 0; c < columns.size(); ++c) {
                 const std::size_t width = columns[c].value_bytes();
                 std::memcpy(grid.channels[c].buffer.data.get() + (std::size_t{place} * samples + at) * width,

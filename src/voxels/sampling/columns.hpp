@@ -1,5 +1,5 @@
 // The room of sampling: blocks with borders, mipmaps, and the set of cells that counts blocks. Other rooms use the
-// public headers (blocks.hpp, mipmaps.hpp, sampling.hpp) alone; what is here is shared within the room.
+// public headers (blocks.hpp, mipmaps.hpp, sampling.hpp); what is here is shared within the room and with shader text.
 #pragma once
 
 #include <quadrat/voxels/blocks.hpp>

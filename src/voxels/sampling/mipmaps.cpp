@@ -66,16 +66,22 @@ void with_type(ValueType type, const std::string& field, Fn&& fn) {
             return fn(float{});
         case ValueType::f64:
             return fn(double{});
+        case ValueType::f16:
+            return fn(Half{});
         case ValueType::bytes:
+        case ValueType::boolean:
             break;
     }
-    throw Error(ErrorKind::unsupported, "bytes have no mean; give the channel a type", {.field = field});
+    throw Error(ErrorKind::unsupported, std::string(name(type)) + " has no mean; give the channel another type",
+                {.field = field});
 }
 
 // v rounded to T; means of values of T are in range but for rounding.
 template <class T>
 T rounded(double v) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (std::is_same_v<T, Half>) {
+        return Half(static_cast<float>(v));
+    } else if constexpr (std::is_floating_point_v<T>) {
         return static_cast<T>(v);
     } else {
         v = std::floor(v + 0.5);
@@ -129,6 +135,14 @@ std::uint32_t levels_until_one(std::uint32_t extent) {
     return levels;
 }
 
+template <class T>
+double as_double(T value) {
+    if constexpr (std::is_same_v<T, Half>)
+        return static_cast<float>(value);
+    else
+        return static_cast<double>(value);
+}
+
 // fn(k, scalar k as double) for all scalars of a column's type in `bytes`, whole values.
 template <class Fn>
 void for_each_scalar(const ColumnView& column, std::span<const std::byte> bytes, Fn&& fn) {
@@ -136,7 +150,7 @@ void for_each_scalar(const ColumnView& column, std::span<const std::byte> bytes,
     with_type(column.type, std::string(column.name), [&](auto value) {
         for (std::size_t k = 0; k < bytes.size() / sizeof value; ++k) {
             std::memcpy(&value, bytes.data() + k * sizeof value, sizeof value);
-            fn(k, static_cast<double>(value));
+            fn(k, as_double(value));
         }
     });
 }
@@ -199,20 +213,36 @@ std::uint32_t block_size(std::span<const Voxel<D>> positions, std::span<const Co
     return best;
 }
 
-// The flat grid of all levels without blocks. `positions` are those of the finest level.
+// Errors of the flat domain would name rows and coordinates that nobody gave, so they are found before.
+template <int D>
+void check_positions(std::span<const Voxel<D>> positions, const MipmapShape<D>& shape, std::uint32_t block) {
+    std::vector<std::uint32_t> order(positions.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) {
+        return positions[i] == positions[j] ? i < j : voxels::by_z_y_x<D>(positions[i], positions[j]);
+    });
+    std::uint64_t later = positions.size();
+    for (std::size_t k = 1; k < order.size(); ++k)
+        if (positions[order[k]] == positions[order[k - 1]]) later = std::min<std::uint64_t>(later, order[k]);
+    if (later != positions.size()) voxels::throw_duplicate<D>(positions, later);
+    const MipmapLevels<D> levels(shape, block);
+    for (int a = 0; a < D; ++a) {
+        std::int64_t reach = 0;
+        for (std::uint32_t k = 0; k < levels.count(); ++k) reach = std::max(reach, levels.end(k, a));
+        if (reach > voxels::largest_extent - 64)
+            throw Error(ErrorKind::bad_value,
+                        "positions span " + std::to_string(shape.extent[static_cast<std::size_t>(a)]) +
+                            " cells; with all levels of a mipmap beside each other that is more than 2^21",
+                        {.column = static_cast<std::uint64_t>(a)});
+    }
+}
+
+// The flat grid of all levels without blocks.
 template <int D>
 VoxelGrid<D> pack_flat(std::span<const Voxel<D>> flat, std::span<const ColumnView> columns,
-                       std::span<const Voxel<D>> positions, const VoxelOptions& options) {
-    QUADRAT_ASSERT(flat.size() >= positions.size());
+                       const VoxelOptions& options) {
     VoxelGrid<D> grid;
-    try {
-        grid.index = VoxelIndex<D>::build(flat, options);
-    } catch (const Error& e) {
-        // The finest level comes first, in the order given.
-        if (e.kind() == ErrorKind::duplicate && e.where().index && *e.where().index < positions.size())
-            voxels::throw_duplicate<D>(positions, *e.where().index);
-        throw;
-    }
+    grid.index = VoxelIndex<D>::build(flat, options);
     for (const ColumnView& c : columns) {
         Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components, flat, c.rows);
         const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());
@@ -243,6 +273,7 @@ VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const Co
                                 levels_until_one(*std::max_element(domain.extent.begin(), domain.extent.end())));
         if (options.blocked && blocks.size == 0) blocks.size = block_size<D>(positions, columns, value_bytes, blocks);
     }
+    check_positions<D>(positions, shape, options.blocked ? blocks.size : 0);
     const MipmapLevels<D> levels(shape, options.blocked ? blocks.size : 0);
     Samples<D> level = finest<D>(positions, columns, width);
     const std::vector<double> background = backgrounds(columns, width);
@@ -269,8 +300,8 @@ VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const Co
     std::vector<ColumnView> flat_columns(columns.begin(), columns.end());
     for (std::size_t c = 0; c < columns.size(); ++c) flat_columns[c].rows = rows[c];
     blocks.voxels.value_bytes = value_bytes;  // pack_blocks sets its own
-    VoxelGrid<D> grid = options.blocked ? pack_blocks<D>(flat, flat_columns, blocks)
-                                        : pack_flat<D>(flat, flat_columns, positions, blocks.voxels);
+    VoxelGrid<D> grid =
+        options.blocked ? pack_blocks<D>(flat, flat_columns, blocks) : pack_flat<D>(flat, flat_columns, blocks.voxels);
     grid.mipmap = shape;
     return grid;
 }

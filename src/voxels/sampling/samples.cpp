@@ -2,14 +2,13 @@
 #include <quadrat/voxels/mipmaps.hpp>
 #include <quadrat/voxels/qvox.hpp>
 
+#include "voxels/sampling/columns.hpp"
+
 #include <algorithm>
+#include <limits>
 
 namespace quadrat {
 namespace {
-
-std::int64_t floor_divide(std::int64_t x, std::int64_t b) {
-    return x >= 0 ? x / b : -((b - 1 - x) / b);
-}
 
 template <int D>
 bool equals_background(const VoxelGrid<D>& grid, std::uint64_t sample) {
@@ -23,31 +22,69 @@ bool equals_background(const VoxelGrid<D>& grid, std::uint64_t sample) {
     return true;
 }
 
-}  // namespace
-
+// Whether a sample of a block was stored, as far as the grid knows.
 template <int D>
-std::uint64_t find_sample(const VoxelGrid<D>& grid, const Voxel<D>& position) {
-    Voxel<D> p = position;
-    if (grid.mipmap.levels && !MipmapLevels<D>(grid.mipmap, grid.block).flatten(0, position, p)) return no_sample;
-    if (grid.block == 0) {
-        const std::uint32_t at = grid.index.find(p);
-        return at == VoxelIndex<D>::absent ? no_sample : at;
-    }
+bool was_given(const VoxelGrid<D>& grid, std::uint64_t sample) {
+    return grid.given.size == 0 || (grid.given.data.get()[sample >> 3] >> (sample & 7) & 1) != 0;
+}
+
+// p is of the grid's own domain: flattened, if it is a mipmap.
+template <int D>
+std::uint64_t find_in_blocks(const VoxelGrid<D>& grid, const Voxel<D>& p) {
     const std::int64_t b = grid.block;
     for (int k = 0; k < 1 << D; ++k) {  // its own block, then those before it on whose faces it lies
         Voxel<D> block;
         std::uint64_t inner = 0;
         bool in = true;
         for (int a = D - 1; a >= 0; --a) {
-            const std::int64_t home = floor_divide(p[a], b), before = k >> a & 1, at = p[a] - (home - before) * b;
-            in &= at <= b;
+            const std::int64_t home = voxels::floor_divide(p[a], b), before = k >> a & 1,
+                               at = p[a] - (home - before) * b;
+            in &= at <= b && home - before >= std::numeric_limits<std::int32_t>::min();
             block[a] = static_cast<std::int32_t>(home - before);
             inner = inner * static_cast<std::uint64_t>(b + 1) + static_cast<std::uint64_t>(at);
         }
         const std::uint32_t at = in ? grid.index.find(block) : VoxelIndex<D>::absent;
-        if (at != VoxelIndex<D>::absent) return at * std::uint64_t{samples_per_value(grid)} + inner;
+        if (at == VoxelIndex<D>::absent) continue;
+        const std::uint64_t sample = at * std::uint64_t{samples_per_value(grid)} + inner;
+        // All copies of a sample were given or none.
+        return was_given(grid, sample) ? sample : no_sample;
     }
     return no_sample;
+}
+
+}  // namespace
+
+template <int D>
+void find_samples(const VoxelGrid<D>& grid, std::span<const Voxel<D>> p, std::span<std::uint64_t> out) {
+    if (p.size() != out.size()) throw Error(ErrorKind::bad_shape, "positions and results differ in number");
+    const MipmapLevels<D> levels(grid.mipmap, grid.block);
+    constexpr std::size_t most = 256;
+    Voxel<D> flat[most];
+    std::uint32_t places[most];
+    for (std::size_t begin = 0; begin < p.size(); begin += most) {
+        const std::size_t count = std::min(most, p.size() - begin);
+        bool inside[most];
+        for (std::size_t i = 0; i < count; ++i) {
+            flat[i] = p[begin + i];
+            inside[i] = levels.count() == 0 || levels.flatten(0, p[begin + i], flat[i]);
+        }
+        if (grid.block == 0) grid.index.find(std::span<const Voxel<D>>(flat, count), std::span(places, count));
+        for (std::size_t i = 0; i < count; ++i) {
+            std::uint64_t& to = out[begin + i] = no_sample;
+            if (!inside[i]) continue;
+            if (grid.block != 0)
+                to = find_in_blocks(grid, flat[i]);
+            else if (places[i] != VoxelIndex<D>::absent)
+                to = places[i];
+        }
+    }
+}
+
+template <int D>
+std::uint64_t find_sample(const VoxelGrid<D>& grid, const Voxel<D>& position) {
+    std::uint64_t out = no_sample;
+    find_samples<D>(grid, {&position, 1}, {&out, 1});
+    return out;
 }
 
 template <int D>
@@ -71,7 +108,7 @@ std::vector<std::pair<Voxel<D>, std::uint64_t>> sorted_samples(const VoxelGrid<D
         }
         for (std::uint64_t k = 0; k < samples; ++k) {
             const std::uint64_t sample = place * samples + k;
-            if (equals_background(grid, sample)) continue;
+            if (grid.given.size != 0 ? !was_given(grid, sample) : equals_background(grid, sample)) continue;
             std::uint64_t rest = k;
             Voxel<D> p;
             for (int a = 0; a < D; ++a, rest /= grid.block + 1)
@@ -90,8 +127,10 @@ std::vector<std::pair<Voxel<D>, std::uint64_t>> sorted_samples(const VoxelGrid<D
     return out;
 }
 
+template void find_samples<2>(const VoxelGrid<2>&, std::span<const Voxel<2>>, std::span<std::uint64_t>);
 template std::uint64_t find_sample<2>(const VoxelGrid<2>&, const Voxel<2>&);
 template std::vector<std::pair<Voxel<2>, std::uint64_t>> sorted_samples<2>(const VoxelGrid<2>&);
+template void find_samples<3>(const VoxelGrid<3>&, std::span<const Voxel<3>>, std::span<std::uint64_t>);
 template std::uint64_t find_sample<3>(const VoxelGrid<3>&, const Voxel<3>&);
 template std::vector<std::pair<Voxel<3>, std::uint64_t>> sorted_samples<3>(const VoxelGrid<3>&);
 

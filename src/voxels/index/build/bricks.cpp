@@ -102,13 +102,13 @@ std::uint64_t count_bricks(std::span<const Voxel<D>> positions) {
 }
 
 template <int D>
-Draft<D> Builders<D>::bricks(std::span<const Voxel<D>> positions, const VoxelOptions& options,
+Draft<D> Builders<D>::bricks(std::span<const Voxel<D>> positions, const VoxelOptions& options, std::uint64_t most_bits,
                              PerfectHashReport* report) {
     const Domain<D> domain = bounding_box<D>(positions);
     const base::Array<Item> items = sorted_by_brick<D>(positions, domain.origin);
     const std::vector<Voxel<D>> bricks = bricks_of<D>(positions, items);
     Draft<D> draft;
-    draft.hash = PerfectHash<D>::build(bricks, hash_options(options, byte_tags), report);
+    draft.hash = limited_hash<D>(bricks, hash_options(options, byte_tags), most_bits, report);
     if (!draft.hash.unique_tags())
         throw Error(ErrorKind::unsupported, "too few bricks for so large a domain; take the voxel layout",
                     {.field = "layout"});
@@ -123,7 +123,9 @@ Draft<D> Builders<D>::bricks(std::span<const Voxel<D>> positions, const VoxelOpt
 
 template std::uint64_t count_bricks<2>(std::span<const Voxel<2>>);
 template std::uint64_t count_bricks<3>(std::span<const Voxel<3>>);
-template Draft<2> Builders<2>::bricks(std::span<const Voxel<2>>, const VoxelOptions&, PerfectHashReport*);
-template Draft<3> Builders<3>::bricks(std::span<const Voxel<3>>, const VoxelOptions&, PerfectHashReport*);
+template Draft<2> Builders<2>::bricks(std::span<const Voxel<2>>, const VoxelOptions&, std::uint64_t,
+                                      PerfectHashReport*);
+template Draft<3> Builders<3>::bricks(std::span<const Voxel<3>>, const VoxelOptions&, std::uint64_t,
+                                      PerfectHashReport*);
 
 }  // namespace quadrat::voxels

@@ -5,6 +5,7 @@
 
 #include <quadrat/error.hpp>
 
+#include "voxels/glsl/text.hpp"
 #include "voxels/index/estimates.hpp"
 #include "voxels/index/state.hpp"
 
@@ -13,32 +14,10 @@
 namespace quadrat {
 namespace {
 
-constexpr const char* word_text =
-    R"(uint quadrat_word(highp usampler2D t, uint w) { return texelFetch(t, ivec2(int(w & 2047u), int(w >> 11)), 0).r; }
-)";
-
-// Bit i * width may lie beyond 2^32: the upper 16 bits of i count in steps of 2048 * width words.
-constexpr const char* field_text = R"(// `bits` bits at bit i * width + shift of a table
-uint quadrat_field(highp usampler2D t, uint i, uint bits, uint shift, uint width) {
-    uint low = (i & 0xffffu) * width + shift;
-    uint word = (low >> 5) + (i >> 16) * width * 2048u, at = low & 31u;
-    uint v = quadrat_word(t, word) >> at;
-    if (at + bits > 32u) v |= quadrat_word(t, word + 1u) << (32u - at);
-    return bits == 32u ? v : v & ((1u << bits) - 1u);
-}
-)";
-
 constexpr const char* hash_text = R"(uint quadrat_hash(uvec3 p, uint k) {
     uint v = p.x * 0x9E3779B1u ^ p.y * 0x85EBCA77u ^ p.z * 0xC2B2AE3Du;
     v += k * 0x27D4EB2Fu; v ^= v >> 15; v *= 0x2C1B3C6Du; v ^= v >> 12; v *= 0x297A2D39u;
     return v >> 24;
-}
-)";
-
-constexpr const char* count_text = R"(uint quadrat_count(uint v) {
-    v -= (v >> 1) & 0x55555555u;
-    v = (v & 0x33333333u) + ((v >> 2) & 0x33333333u);
-    return (((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 )";
 
@@ -63,27 +42,99 @@ constexpr const char* bytes_text = R"(uint quadrat_bytes(uint byte) {
 }
 )";
 
-std::string number(std::uint64_t v) {
-    return std::to_string(v) + "u";
+// Keys have up to 63 bits: pairs of words, the low one first. A lookup is that of voxels/index/key_code.hpp; heads are
+// passed by counting zeros word by word, and low parts are compared one by one up to eight of them.
+constexpr const char* keys_text = R"(uvec2 quadrat_mul(uint a, uint b) {
+    uint al = a & 0xffffu, ah = a >> 16, bl = b & 0xffffu, bh = b >> 16;
+    uint ll = al * bl, lh = al * bh, hl = ah * bl, mid = (ll >> 16) + (lh & 0xffffu) + (hl & 0xffffu);
+    return uvec2((ll & 0xffffu) | mid << 16, ah * bh + (lh >> 16) + (hl >> 16) + (mid >> 16));
 }
+uvec2 quadrat_add(uvec2 a, uvec2 b) {
+    uint low = a.x + b.x;
+    return uvec2(low, a.y + b.y + (low < a.x ? 1u : 0u));
+}
+uvec2 quadrat_shift(uvec2 a, uint by) {
+    if (by == 0u) return a;
+    if (by >= 32u) return uvec2(by == 32u ? a.y : a.y >> (by - 32u), 0u);
+    return uvec2(a.x >> by | a.y << (32u - by), a.y >> by);
+}
+uint quadrat_at(highp usampler2D t, uvec2 bit, uint bits) {
+    if (bits == 0u) return 0u;
+    uint word = bit.x >> 5 | bit.y << 27, at = bit.x & 31u, v = quadrat_word(t, word) >> at;
+    if (at + bits > 32u) v |= quadrat_word(t, word + 1u) << (32u - at);
+    return bits == 32u ? v : v & ((1u << bits) - 1u);
+}
+uvec2 quadrat_low(uvec2 bit, uint i, uint low) {
+    uvec2 at = quadrat_add(bit, quadrat_mul(i, low));
+    if (low <= 32u) return uvec2(quadrat_at(quadrat_keys, at, low), 0u);
+    return uvec2(quadrat_at(quadrat_keys, at, 32u), quadrat_at(quadrat_keys, quadrat_add(at, uvec2(32u, 0u)), low - 32u));
+}
+int quadrat_find_key(uvec2 key, uint low, uint rank_bits) {
+    uint bucket = quadrat_shift(key, low + 6u).x, head = quadrat_shift(key, low).x & 63u;
+    uvec2 rank = quadrat_mul(bucket, rank_bits);
+    uint begin = quadrat_at(quadrat_ranks, rank, rank_bits);
+    uint count = quadrat_at(quadrat_ranks, quadrat_add(rank, uvec2(rank_bits, 0u)), rank_bits) - begin;
+    if (count == 0u) return -1;
+    uvec2 record = quadrat_add(quadrat_mul(bucket, 64u), quadrat_mul(begin, low + 1u));
+    uint width = 0u, first = 0u, last = 0u;
+    for (uint c = count; c != 0u; c >>= 1) ++width;
+    if (width * 64u <= 64u + count) {
+        if (head != 0u) first = quadrat_at(quadrat_keys, quadrat_add(record, uvec2((head - 1u) * width, 0u)), width);
+        last = quadrat_at(quadrat_keys, quadrat_add(record, uvec2(head * width, 0u)), width);
+    } else {
+        uint bit = 0u, left = head, word = 0u;
+        while (left != 0u) {
+            word = quadrat_at(quadrat_keys, quadrat_add(record, uvec2(bit, 0u)), 32u);
+            uint zeros = 32u - quadrat_count(word);
+            if (zeros < left) { left -= zeros; bit += 32u; continue; }
+            for (; left != 0u; ++bit, word >>= 1) left -= 1u - (word & 1u);
+        }
+        first = last = bit - head;
+        while (last < count && quadrat_at(quadrat_keys, quadrat_add(record, uvec2(head + last, 0u)), 1u) != 0u) ++last;
+    }
+    uvec2 lows = quadrat_add(record, uvec2(64u + count, 0u)), wanted = key;
+    wanted.y = low >= 32u ? (low == 32u ? 0u : key.y & ((1u << (low - 32u)) - 1u)) : 0u;
+    if (low < 32u) wanted.x &= (1u << low) - 1u;
+    while (last - first > 8u) {
+        uint middle = first + (last - first) / 2u;
+        uvec2 v = quadrat_low(lows, middle, low);
+        if (v.y < wanted.y || (v.y == wanted.y && v.x <= wanted.x)) first = middle; else last = middle;
+    }
+    for (; first < last; ++first)
+        if (quadrat_low(lows, first, low) == wanted) return int(begin + first);
+    return -1;
+}
+)";
 
+using voxels::glsl_number;
+
+std::string number(std::uint64_t v) {
+    return glsl_number(v);
+}
 template <int D, class Get>
 std::string vector_of(Get&& get) {
-    std::string s = "uvec" + std::to_string(D) + "(";
-    for (int a = 0; a < D; ++a) s += (a ? ", " : "") + get(a);
-    return s + ")";
+    return voxels::glsl_vector<D>("uvec" + std::to_string(D), get);
 }
-
 template <int D, class Get>
 std::string constants(Get&& get) {
-    return vector_of<D>([&](int a) { return number(get(a)); });
+    return voxels::glsl_constants<D>(get);
 }
-
-/// The index of `v` in a table, x fastest.
 template <int D, class Get>
 std::string flat(const std::string& v, Get&& size) {
-    const std::string inner = D == 2 ? v + ".y" : "(" + v + ".y + " + number(size(1)) + " * " + v + ".z)";
-    return v + ".x + " + number(size(0)) + " * " + inner;
+    return voxels::glsl_flat<D>(v, size);
+}
+
+// The key of p, and the lookup.
+template <int D>
+std::string keys_body(const VoxelIndex<D>& index) {
+    const auto extent = [&](int a) { return number(index.extent()[static_cast<std::size_t>(a)]); };
+    // x + ex (y + ey z): the inner sum has up to 42 bits.
+    std::string s = D == 2 ? "    uvec2 inner = uvec2(p.y, 0u);\n"
+                           : "    uvec2 inner = quadrat_add(quadrat_mul(p.z, " + extent(1) + "), uvec2(p.y, 0u));\n";
+    s += "    uvec2 key = quadrat_mul(inner.x, " + extent(0) + ");\n    key.y += inner.y * " + extent(0) + ";\n";
+    s += "    key = quadrat_add(key, uvec2(p.x, 0u));\n";
+    return s + "    return quadrat_find_key(key, " + number(static_cast<unsigned>(index.tag_bits())) + ", " +
+           number(static_cast<unsigned>(voxels::bits_for(std::uint64_t{index.entries()} + 1))) + ");\n";
 }
 
 /// `bucket` and `slot` of `key`, which is declared.
@@ -170,9 +221,9 @@ std::string brick_body(const VoxelIndex<D>& index) {
 template <int D>
 std::string glsl_find(const VoxelIndex<D>& index) {
     const bool bits = index.layout() == Layout::bits, brick = index.layout() == Layout::brick;
-    const bool voxel = !bits && !brick;
+    const bool keys = index.layout() == Layout::keys, voxel = !bits && !brick && !keys;
     const Encoding encoding = index.encoding();
-    if (!bits && !index.hash().identity())
+    if (voxels::is_hashed(index.layout()) && !index.hash().identity())
         throw Error(ErrorKind::unsupported, "shaders read hashes with identity matrices", {.field = "matrices"});
     std::uint64_t cells = 1;
     for (const std::uint32_t e : index.extent()) cells *= e;
@@ -184,16 +235,18 @@ std::string glsl_find(const VoxelIndex<D>& index) {
     std::string s = "// quadrat: " + std::to_string(index.entries()) + " entries, " + name(index.layout()) +
                     (voxel ? std::string(", ") + name(encoding) : "") + "\n";
     const auto sampler = [&](const char* name) { s += std::string("uniform highp usampler2D ") + name + ";\n"; };
-    if (!bits) sampler("quadrat_offsets");
+    if (voxel || brick) sampler("quadrat_offsets");
     if (voxel && encoding != Encoding::constrained && !domain_bits) sampler("quadrat_tags");
     if (domain_bits) sampler("quadrat_bits");
-    if (bits) sampler("quadrat_ranks");
+    if (bits || keys) sampler("quadrat_ranks");
     if (brick) sampler("quadrat_bricks");
-    s += word_text;
-    if (!bits) s += field_text;
+    if (keys) sampler("quadrat_keys");
+    s += voxels::glsl_word_text;
+    if (voxel || brick) s += voxels::glsl_field_text;
     if (voxel && encoding == Encoding::position_hash) s += hash_text;
-    if (!voxel) s += count_text;
+    if (!voxel) s += voxels::glsl_count_text;
     if (brick) s += bytes_text;
+    if (keys) s += keys_text;
     s += "int quadrat_find(ivec" + dims + " position) {\n";
     if (index.entries() == 0) return s + "    return -1;\n}\n";
     s += "    " + uvec + " p = " + uvec + "(position) - " +
@@ -204,7 +257,7 @@ std::string glsl_find(const VoxelIndex<D>& index) {
     if (bits)
         s += bit + bits_text + "    return int(at);\n";
     else
-        s += brick ? brick_body(index) : voxel_body(index, bit);
+        s += keys ? keys_body(index) : brick ? brick_body(index) : voxel_body(index, bit);
     return s + "}\n";
 }
 

@@ -14,8 +14,6 @@ namespace quadrat::voxels {
 namespace {
 
 constexpr std::uint32_t nobody = 0xffffffffu;
-constexpr std::uint64_t most_cells = std::uint64_t{1} << 33;  // sweeps over more would take minutes
-constexpr std::uint64_t most_per_slot = 1u << 14;  // 256 functions of 256 values cannot tell one position from so many
 constexpr std::uint64_t room = std::uint64_t{1} << 25;  // positions held at once; each part is one more sweep
 
 Error too_sparse(const std::string& why) {
@@ -115,9 +113,9 @@ class PositionHashTags {
 template <int D>
 void Builders<D>::position_hashes(std::span<const Voxel<D>> positions, Draft<D>& draft) {
     const std::uint64_t cells = draft.parts.cells(), slots = std::max(draft.hash.slots(), 1u);
-    if (cells > most_cells)
+    if (cells > most_hashed_cells)
         throw Error(ErrorKind::unsupported, "the domain is too large for position hashes", {.field = "encoding"});
-    if (cells / slots > most_per_slot)
+    if (cells / slots > most_cells_per_slot)
         throw too_sparse(std::to_string(cells / slots) + " positions of the domain share a slot: ");
     draft.parts.tag_bits = PositionHashes<D>::bits;
     Buffer& table = draft.parts.tables[Table::tags] =
