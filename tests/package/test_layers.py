@@ -45,7 +45,7 @@ OPEN = {
     "simulation/step": set(),
     "voxels/file": set(),
     "voxels/glsl": set(),
-    "voxels/hash": {"domain", "short_tags", "slot_reader"},
+    "voxels/hash": {"build", "domain", "short_tags", "slot_reader"},
     "voxels/index": {"state", "estimates"},
     "voxels/sampling": {"columns"},
 }
