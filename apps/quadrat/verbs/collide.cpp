@@ -32,6 +32,7 @@ struct CollideOptions {
     unsigned threads = 1;
     std::uint64_t max_candidates = ContactOptions{}.max_candidates;
     bool no_self = false;
+    bool earliest = false;
     bool json = false;
 };
 
@@ -150,20 +151,38 @@ struct Moving {
     io::Mesh start, end;
 };
 
+// Whether the first place where two lists differ is i.
+template <class List>
+bool differ(const List& a, const List& b, std::size_t i) {
+    return i >= a.size() || i >= b.size() || !(a[i] == b[i]);
+}
+
+// A file of vertices alone is a cloud of points.
+void name_points(io::Mesh& mesh) {
+    if (!mesh.triangles.empty() || !mesh.segments.empty() || !mesh.points.empty()) return;
+    for (std::uint32_t v = 0; v < mesh.vertices.size(); ++v) mesh.points.push_back(v);
+}
+
 Moving read_moving(const std::string& from, const std::string& to) {
     Moving m{io::read_mesh(from), io::read_mesh(to)};
-    for (const auto& [mesh, path] : {std::pair{&m.start, &from}, {&m.end, &to}})
-        if (mesh->triangles.empty()) throw Error(ErrorKind::bad_shape, "the mesh has no triangles", {.file = *path});
+    for (const auto& [mesh, path] : {std::pair{&m.start, &from}, {&m.end, &to}}) {
+        if (mesh->vertices.empty()) throw Error(ErrorKind::bad_shape, "the mesh has no vertices", {.file = *path});
+        name_points(*mesh);
+    }
     if (m.start.vertices.size() != m.end.vertices.size())
         throw Error(ErrorKind::bad_shape,
                     std::to_string(m.end.vertices.size()) + " vertices, but " +
                         std::to_string(m.start.vertices.size()) + " at the start of the step",
                     {.file = to});
-    for (std::size_t i = 0; i < std::max(m.start.triangles.size(), m.end.triangles.size()); ++i)
-        if (i >= m.start.triangles.size() || i >= m.end.triangles.size() ||
-            !(m.start.triangles[i] == m.end.triangles[i]))
-            throw Error(ErrorKind::bad_shape, "the triangles differ from those at the start of the step",
-                        {.file = to, .index = i});
+    const auto same = [&](const auto& a, const auto& b, const char* what) {
+        for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+            if (differ(a, b, i))
+                throw Error(ErrorKind::bad_shape, std::string(what) + " differ from those at the start of the step",
+                            {.file = to, .index = i});
+    };
+    same(m.start.triangles, m.end.triangles, "the triangles");
+    same(m.start.segments, m.end.segments, "the segments");
+    same(m.start.points, m.end.points, "the points");
     for (const auto& [mesh, path] : {std::pair{&m.start, &from}, {&m.end, &to}})
         for (std::size_t i = 0; i < mesh->vertices.size(); ++i)
             for (const double x : mesh->vertices[i].v)
@@ -213,6 +232,22 @@ void write_vertex_times(const std::string& path, const ContactList& list) {
     file.commit();
 }
 
+void print_earliest(const CollideOptions& options, double earliest, double read, double find) {
+    if (options.json) {
+        const Json json = {{"earliest", earliest <= 1 ? Json(earliest) : Json(nullptr)},
+                           {"threads", options.threads},
+                           {"seconds", {{"read", read}, {"find", find}}},
+                           {"peak_rss_bytes", peak_rss_bytes()}};
+        std::printf("%s\n", json.dump(2).c_str());
+        return;
+    }
+    if (earliest <= 1)
+        std::printf("the first contact at %.9f of the step\n", earliest);
+    else
+        std::printf("no contact\n");
+    std::printf("read %.3f s, find %.3f s\n", read, find);
+}
+
 void run_meshes(const CollideOptions& options) {
     if (!options.out.empty() && !options.out.ends_with(".csv") && !options.out.ends_with(".json"))
         throw Error(ErrorKind::unsupported, "unknown ending: expected .csv or .json", {.file = options.out});
@@ -220,19 +255,29 @@ void run_meshes(const CollideOptions& options) {
     Timer timer;
     std::vector<Moving> files;
     files.push_back(read_moving(options.meshes[0], options.meshes[1]));
-    if (!options.with.empty()) files.push_back(read_moving(options.with[0], options.with[1]));
+    for (std::size_t i = 0; i + 1 < options.with.size(); i += 2)
+        files.push_back(read_moving(options.with[i], options.with[i + 1]));
     std::vector<MovingMesh> meshes;
     for (const Moving& m : files)
-        meshes.push_back({.triangles = m.start.triangles, .start = m.start.vertices, .end = m.end.vertices});
+        meshes.push_back({.triangles = m.start.triangles,
+                          .start = m.start.vertices,
+                          .end = m.end.vertices,
+                          .segments = m.start.segments,
+                          .points = m.start.points});
     const double read = timer.lap();
     progress.now("colliding");
     const auto executor = options.threads == 1 ? nullptr : make_executor(options.threads);
-    const ContactList list =
-        find_contacts(meshes, {.min_distance = options.distance,
-                               .tolerance = options.tolerance,
-                               .scope = options.no_self ? ContactScope::between : ContactScope::all,
-                               .executor = executor.get(),
-                               .max_candidates = options.max_candidates});
+    const ContactOptions contact{.min_distance = options.distance,
+                                 .tolerance = options.tolerance,
+                                 .scope = options.no_self ? ContactScope::between : ContactScope::all,
+                                 .executor = executor.get(),
+                                 .max_candidates = options.max_candidates};
+    if (options.earliest) {
+        const double earliest = earliest_time(meshes, 1, contact);
+        print_earliest(options, earliest, read, timer.lap());
+        return;
+    }
+    const ContactList list = find_contacts(meshes, contact);
     const double find = timer.lap();
     if (!options.out.empty()) write_contacts(options.out, list);
     if (!options.vertex_times.empty()) write_vertex_times(options.vertex_times, list);
@@ -264,15 +309,16 @@ void add_collide(CLI::App& app) {
         add_verb(app, "collide", "Continuous contact of meshes between the start and the end of a step",
                  "  quadrat collide a0.obj a1.obj --with b0.obj b1.obj --distance 0.001 --out contacts.csv");
     const auto options = std::make_shared<CollideOptions>();
-    verb->add_option("meshes", options->meshes, "mesh at the start and at the end of the step (.obj .ply)")
+    verb->add_option("meshes", options->meshes, "mesh (segments, points) at the start and at the end of the step (.obj .ply)")
         ->expected(0, 2);
-    verb->add_option("--with", options->with, "a second mesh at the start and at the end")->expected(2);
+    verb->add_option("--with", options->with, "more meshes, each at the start and at the end")->expected(2, 256);
     verb->add_option("--queries", options->queries, "files of single queries with exact answers (.csv)");
     verb->add_option("--kind", options->kind,
                      "of the queries: vertex-face, edge-edge, or auto: by the path, or by the answers");
     verb->add_option("--distance", options->distance, "contact is being this close or closer (default 0: touching)");
     verb->add_option("--tolerance", options->tolerance, "of the times, as a share of the step (default 1e-6)");
-    verb->add_flag("--no-self", options->no_self, "only between the two meshes");
+    verb->add_flag("--no-self", options->no_self, "only between different meshes");
+    verb->add_flag("--earliest", options->earliest, "only the time of the first contact, which is much faster");
     whole_number(verb->add_option("--threads", options->threads, "0: one per processor (default 1)"), 0, 1024);
     whole_number(verb->add_option("--max-candidates", options->max_candidates,
                                   "refuse steps with more candidate pairs than this"),
@@ -291,13 +337,16 @@ void add_collide(CLI::App& app) {
             throw UsageError("--kind: expected vertex-face, edge-edge or auto");
         if (!options->queries.empty()) {
             if (!options->meshes.empty()) throw UsageError("--queries takes no meshes");
-            if (!options->with.empty() || options->no_self || !options->vertex_times.empty())
-                throw UsageError("--queries takes no --with, --no-self or --vertex-times");
+            if (!options->with.empty() || options->no_self || options->earliest || !options->vertex_times.empty())
+                throw UsageError("--queries takes no --with, --no-self, --earliest or --vertex-times");
             run_queries(*options);
             return;
         }
         if (options->meshes.size() != 2)
             throw UsageError("two meshes are needed: at the start and at the end of the step");
+        if (options->with.size() % 2 != 0) throw UsageError("--with: each mesh at the start and at the end of the step");
+        if (options->earliest && (!options->out.empty() || !options->vertex_times.empty()))
+            throw UsageError("--earliest writes no --out or --vertex-times");
         run_meshes(*options);
     });
 }
