@@ -11,9 +11,9 @@ namespace {
 
 using namespace quadrat;
 
-constexpr double step_time = 0.02, gravity = 9.81, mass = 0.01;      // s, m/s^2, kg per vertex
+constexpr double step_time = 0.02, gravity = 9.81, mass = 0.01;         // s, m/s^2, kg per vertex
 constexpr double stiffness = 20, barrier_stiffness = 1e5, near = 0.01;  // N/m; J/m^4; m, where the barrier begins
-constexpr double friction = 0.3, slow = 1e-4;                         // coefficient; m per step that still sticks
+constexpr double friction = 0.3, slow = 1e-4;                           // coefficient; m per step that still sticks
 
 struct World {
     std::vector<Vec3d> x;
@@ -48,7 +48,8 @@ World make_world(std::uint32_t n) {
                            Vec3d{{-0.2, -0.2, 0.05}}, Vec3d{{0.2, -0.2, 0.05}}, Vec3d{{0, 0.25, 0.05}},
                            Vec3d{{0.01, 0.02, 0.3}}})  // the spike
         w.x.push_back(v);
-    for (const auto& t : {Triangle{0, 1, 2}, Triangle{0, 2, 3}, Triangle{4, 5, 7}, Triangle{5, 6, 7}, Triangle{6, 4, 7}})
+    for (const auto& t :
+         {Triangle{0, 1, 2}, Triangle{0, 2, 3}, Triangle{4, 5, 7}, Triangle{5, 6, 7}, Triangle{6, 4, 7}})
         w.triangles.push_back({t.a + first, t.b + first, t.c + first});
     return w;
 }

@@ -87,7 +87,7 @@ Rational squared_distance_at(ImpactKind kind, const FourPoints& points, const st
     for (std::size_t i = 0; i < 4; ++i) sums[i < first ? 0 : 1] += Rational(weights[i]);
     for (std::size_t i = 0; i < 4; ++i) {
         const Rational w = Rational(weights[i]) / sums[i < first ? 0 : 1];
-        for (std::size_t k = 0; k < 3; ++k) gap[k] += i < first ? w * p[i][k] : -(w * p[i][k]);
+        for (std::size_t k = 0; k < 3; ++k) gap[k] += (i < first ? 1 : -1) * w * p[i][k];
     }
     return dot(gap, gap);
 }

@@ -145,7 +145,8 @@ TEST(Potential, BarrierMollifierAndFrictionAgreeWithDifferences) {
     std::uniform_real_distribution<double> real(-1, 1);
     for (int i = 0; i < test::scaled(20, 20, 2); ++i) {
         const FourPoints p = some_points(random);
-        expect_derivatives(p, [](const FourPoints& q) { return edge_mollifier(q, 3.0); }, "mollifier");
+        expect_derivatives(
+            p, [](const FourPoints& q) { return edge_mollifier(q, 3.0); }, "mollifier");
         for (const ImpactKind kind : {ImpactKind::vertex_face, ImpactKind::edge_edge})
             expect_derivatives(
                 p, [&](const FourPoints& q) { return contact_barrier(kind, q, 4.0, 2.0); }, "barrier");

@@ -295,12 +295,11 @@ TEST(Separation, SheetsAtAlmostTheDistance) {
             std::size_t expected = 0;
             for (const Triangle& t : high.triangles)
                 for (std::size_t v = 0; v < low.vertices.size(); ++v)
-                    expected += impact_time(ImpactKind::vertex_face,
-                                            {low.vertices[v], high.vertices[t.a], high.vertices[t.b],
-                                             high.vertices[t.c]},
-                                            {low.vertices[v], moved.vertices[t.a], moved.vertices[t.b],
-                                             moved.vertices[t.c]},
-                                            {.min_distance = distance}) <= 1;
+                    expected +=
+                        impact_time(ImpactKind::vertex_face,
+                                    {low.vertices[v], high.vertices[t.a], high.vertices[t.b], high.vertices[t.c]},
+                                    {low.vertices[v], moved.vertices[t.a], moved.vertices[t.b], moved.vertices[t.c]},
+                                    {.min_distance = distance}) <= 1;
             std::size_t found = 0;
             for (const Contact& c : list) found += c.kind == ContactKind::vertex_face && c.meshes[0] == 0;
             EXPECT_GT(expected, 10u);

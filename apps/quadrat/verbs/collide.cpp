@@ -309,7 +309,8 @@ void add_collide(CLI::App& app) {
         add_verb(app, "collide", "Continuous contact of meshes between the start and the end of a step",
                  "  quadrat collide a0.obj a1.obj --with b0.obj b1.obj --distance 0.001 --out contacts.csv");
     const auto options = std::make_shared<CollideOptions>();
-    verb->add_option("meshes", options->meshes, "mesh (segments, points) at the start and at the end of the step (.obj .ply)")
+    verb->add_option("meshes", options->meshes,
+                     "mesh (segments, points) at the start and at the end of the step (.obj .ply)")
         ->expected(0, 2);
     verb->add_option("--with", options->with, "more meshes, each at the start and at the end")->expected(2, 256);
     verb->add_option("--queries", options->queries, "files of single queries with exact answers (.csv)");
@@ -344,7 +345,8 @@ void add_collide(CLI::App& app) {
         }
         if (options->meshes.size() != 2)
             throw UsageError("two meshes are needed: at the start and at the end of the step");
-        if (options->with.size() % 2 != 0) throw UsageError("--with: each mesh at the start and at the end of the step");
+        if (options->with.size() % 2 != 0)
+            throw UsageError("--with: each mesh at the start and at the end of the step");
         if (options->earliest && (!options->out.empty() || !options->vertex_times.empty()))
             throw UsageError("--earliest writes no --out or --vertex-times");
         run_meshes(*options);

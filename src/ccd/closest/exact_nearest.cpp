@@ -187,8 +187,7 @@ Nearest exact_nearest(ImpactKind kind, const FourPoints& points) {
     Whole p[4];
     for (std::size_t i = 0; i < 4; ++i)
         for (int k = 0; k < 3; ++k) p[i].v[k] = BigInt::from_double(points[i][k], least);
-    const Pairing best =
-        kind == ImpactKind::vertex_face ? vertex_face(p[0], {p[1], p[2], p[3]}) : edge_edge(p);
+    const Pairing best = kind == ImpactKind::vertex_face ? vertex_face(p[0], {p[1], p[2], p[3]}) : edge_edge(p);
     Nearest r;
     r.weights = best.weights;
     if (best.n.sign() == 0) return r;

@@ -28,12 +28,10 @@ struct Vector {
         return {{a.v[0] - b.v[0], a.v[1] - b.v[1], a.v[2] - b.v[2]}};
     }
     friend Vector operator*(const T& s, const Vector& a) { return {{s * a.v[0], s * a.v[1], s * a.v[2]}}; }
-    friend T dot(const Vector& a, const Vector& b) {
-        return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2];
-    }
+    friend T dot(const Vector& a, const Vector& b) { return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2]; }
     friend Vector cross(const Vector& a, const Vector& b) {
-        return {{a.v[1] * b.v[2] - a.v[2] * b.v[1], a.v[2] * b.v[0] - a.v[0] * b.v[2],
-                 a.v[0] * b.v[1] - a.v[1] * b.v[0]}};
+        return {
+            {a.v[1] * b.v[2] - a.v[2] * b.v[1], a.v[2] * b.v[0] - a.v[0] * b.v[2], a.v[0] * b.v[1] - a.v[1] * b.v[0]}};
     }
 };
 
@@ -159,8 +157,8 @@ T separation(ImpactKind kind, const Vector<T> (&p)[3], const Vector<T>& w) {
 // Fills `out`; returns by how much the two bounds differ, NaN if something was out of range.
 template <class T>
 double bounds(ImpactKind kind, const Vector<T> (&p)[3], Nearest& out) {
-    const Guess<T> g = kind == ImpactKind::vertex_face ? guess_vertex_face(p[0], p[1], p[2])
-                                                       : guess_edge_edge(p[0], p[1], p[2]);
+    const Guess<T> g =
+        kind == ImpactKind::vertex_face ? guess_vertex_face(p[0], p[1], p[2]) : guess_edge_edge(p[0], p[1], p[2]);
     for (std::size_t i = 0; i < 4; ++i) out.weights[i] = std::clamp(to_double(g.weights[i]), 0.0, 1.0);
     const T above = root(dot(g.gap, g.gap));
     out.distance = to_double(above);

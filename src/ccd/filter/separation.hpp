@@ -23,8 +23,8 @@ struct Positions {
 
 /// Whether positions that move on straight lines from a to b certainly stay farther than `distance` along a direction
 /// that turns from v to w (unit vectors up to 8 roundoffs). size: of the components at both ends of the whole step.
-[[nodiscard]] bool stay_apart(const Positions& a, const Positions& b, const Vec3d& v, const Vec3d& w,
-                              const Vec3d& size, double distance);
+[[nodiscard]] bool stay_apart(const Positions& a, const Positions& b, const Vec3d& v, const Vec3d& w, const Vec3d& size,
+                              double distance);
 
 /// With T(x) the first time in real arithmetic at which the features are within x, and L the largest component of the
 /// relative positions at both ends of the step: never later than T(distance), and never earlier than T(distance + 2^-44

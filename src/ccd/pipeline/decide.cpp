@@ -11,7 +11,8 @@ namespace quadrat::ccd {
 namespace {
 
 // Column q of the block: relative positions at both ends of the step, second feature seen from the first.
-void fill(DifferenceBlock& block, std::size_t q, const base::Array<Trace>& step, const std::uint32_t (&v)[4], bool edges) {
+void fill(DifferenceBlock& block, std::size_t q, const base::Array<Trace>& step, const std::uint32_t (&v)[4],
+          bool edges) {
     const auto put = [&](int vector, std::uint32_t a, std::uint32_t b) {
         const Trace& s = step[a];
         const Trace& t = step[b];

@@ -87,9 +87,8 @@ double earliest_time(std::span<const MovingMesh> meshes, const Candidates& candi
     Features f = make_features(meshes);
     const CandidateParts parts(f, candidates);
     return by_windows(f, t_max, options, [&](const Decider& decider, double, std::atomic<double>& earliest) {
-        base::run_tasks(options.executor, parts.size(), [&](std::size_t part) {
-            decider.lower(parts.kind(part), parts.pairs(part), earliest);
-        });
+        base::run_tasks(options.executor, parts.size(),
+                        [&](std::size_t part) { decider.lower(parts.kind(part), parts.pairs(part), earliest); });
     });
 }
 

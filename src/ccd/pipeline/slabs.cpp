@@ -54,7 +54,7 @@ namespace {
 
 HWY_EXPORT(SelectOverlapping);
 
-constexpr int directions[8][3] = {{1, 1, 0}, {1, -1, 0}, {1, 0, 1},  {1, 0, -1},
+constexpr int directions[8][3] = {{1, 1, 0}, {1, -1, 0}, {1, 0, 1}, {1, 0, -1},
                                   {0, 1, 1}, {0, 1, -1}, {1, 1, 1}, {1, -1, 1}};
 constexpr double rounding = 0x1p-49;  // of the sum of the coordinates' sizes: 8 roundoffs or more
 

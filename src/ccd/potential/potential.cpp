@@ -5,8 +5,6 @@
 
 #include "ccd/potential/matrices.hpp"
 
-#include <Eigen/Eigenvalues>
-
 #include <cmath>
 #include <limits>
 
@@ -47,6 +45,30 @@ Derivatives product(const Derivatives& a, const Derivatives& b) {
     hessian(r) = a.value * hessian(b) + b.value * hessian(a) + gradient(a) * gradient(b).transpose() +
                  gradient(b) * gradient(a).transpose();
     return r;
+}
+
+// Turns the axes i and j so that a(i, j) becomes 0.
+void rotate(Matrix12& a, Matrix12& vectors, int i, int j) {
+    if (a(i, j) == 0) return;
+    const double theta = (a(j, j) - a(i, i)) / (2 * a(i, j));
+    const double t = (theta < 0 ? -1 : 1) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
+    const double c = 1 / std::sqrt(t * t + 1);
+    const double s = t * c;
+    for (int k = 0; k < 12; ++k) {
+        const double x = a(k, i), y = a(k, j);
+        a(k, i) = c * x - s * y;
+        a(k, j) = s * x + c * y;
+    }
+    for (int k = 0; k < 12; ++k) {
+        const double x = a(i, k), y = a(j, k);
+        a(i, k) = c * x - s * y;
+        a(j, k) = s * x + c * y;
+    }
+    for (int k = 0; k < 12; ++k) {
+        const double x = vectors(k, i), y = vectors(k, j);
+        vectors(k, i) = c * x - s * y;
+        vectors(k, j) = s * x + c * y;
+    }
 }
 
 }  // namespace
@@ -153,11 +175,25 @@ Derivatives friction_potential(const FrictionContact& contact, const FourPoints&
     return r;
 }
 
+// Jacobi's method: rotations of two axes at a time until the matrix is diagonal, then what is negative there is left
+// out of the sum of value times vector times vector.
 Derivatives project_positive(const Derivatives& d) {
-    const Eigen::SelfAdjointEigenSolver<Matrix12> eigen(hessian(d));
+    Matrix12 a = hessian(d);
+    Matrix12 vectors = Matrix12::Identity();
+    const double enough = 0x1p-104 * a.squaredNorm();
+    for (int sweep = 0; sweep < 32; ++sweep) {
+        double beside = 0;
+        for (int i = 0; i < 12; ++i)
+            for (int j = 0; j < i; ++j) beside += a(i, j) * a(i, j);
+        if (!(beside > enough)) break;
+        for (int i = 1; i < 12; ++i)
+            for (int j = 0; j < i; ++j) rotate(a, vectors, i, j);
+    }
     Derivatives r = d;
-    const Vector12 positive = eigen.eigenvalues().cwiseMax(0.0);
-    hessian(r) = eigen.eigenvectors() * positive.asDiagonal() * eigen.eigenvectors().transpose();
+    Matrix12 sum = Matrix12::Zero();
+    for (int i = 0; i < 12; ++i)
+        if (a(i, i) > 0) sum += a(i, i) * vectors.col(i) * vectors.col(i).transpose();
+    hessian(r) = sum;
     return r;
 }
 
