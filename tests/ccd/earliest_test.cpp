@@ -12,7 +12,7 @@
 #include <limits>
 #include <random>
 
-namespace quadrat {
+namespace quadrat::earliest_test {
 namespace {
 
 struct World {
@@ -174,4 +174,4 @@ TEST(Earliest, SlabsLeaveOutOnlyWhatIsApart) {
 }
 
 }  // namespace
-}  // namespace quadrat
+}  // namespace quadrat::earliest_test

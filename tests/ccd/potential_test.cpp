@@ -11,7 +11,7 @@
 #include <functional>
 #include <random>
 
-namespace quadrat {
+namespace quadrat::potential_test {
 namespace {
 
 using test::Rational;
@@ -215,4 +215,4 @@ TEST(Potential, ProjectedHessiansGoDownhill) {
 }
 
 }  // namespace
-}  // namespace quadrat
+}  // namespace quadrat::potential_test

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-namespace quadrat {
+namespace quadrat::proximity_scale_test {
 namespace {
 
 constexpr ImpactKind kinds[] = {ImpactKind::vertex_face, ImpactKind::edge_edge};
@@ -200,4 +200,4 @@ TEST(ProximityScale, ContactsInEveryUnit) {
 }
 
 }  // namespace
-}  // namespace quadrat
+}  // namespace quadrat::proximity_scale_test

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <random>
 
-namespace quadrat {
+namespace quadrat::separation_test {
 namespace {
 
 constexpr ImpactKind kinds[] = {ImpactKind::vertex_face, ImpactKind::edge_edge};
@@ -332,4 +332,4 @@ TEST(Separation, AtBothEndsOfTheRange) {
 }
 
 }  // namespace
-}  // namespace quadrat
+}  // namespace quadrat::separation_test

@@ -23,7 +23,7 @@ void check_until(double t_max) {
     if (!(t_max >= 0 && t_max <= 1)) throw Error(ErrorKind::bad_value, "must be in [0, 1]", {.field = "t_max"});
 }
 
-// Where the vertices are from one time to another. Returns how far rounding may have moved them.
+// Where the vertices are from one time to another. Returns the largest coordinate.
 double make_window(const base::Array<Trace>& step, double from, double to, base::Array<Trace>& window) {
     window.resize_discard(step.size());
     double size = 0;
@@ -35,7 +35,7 @@ double make_window(const base::Array<Trace>& step, double from, double to, base:
             window[i].end[k] = to < 1 ? (1 - to) * a + to * b : b;
             size = std::max({size, std::fabs(a), std::fabs(b)});
         }
-    return from > 0 || to < 1 ? size * 0x1p-50 + 0x1p-1070 : 0;
+    return size;
 }
 
 // Calls search(margin, earliest) for windows of the step that grow until they hold the first contact; f.vertices has
@@ -49,8 +49,12 @@ double by_windows(Features& f, double t_max, const ContactOptions& options, Sear
     double to = f.moves ? first_window * t_max : t_max;
     while (true) {
         // A time is told early by up to the tolerance: what begins just behind the window may be told to lie in it.
-        const double rounding = make_window(step, from, std::min(1.0, to + options.tolerance), f.vertices);
-        const double margin = half(options.min_distance) + rounding;
+        const double end = std::min(1.0, to + options.tolerance);
+        const double size = make_window(step, from, end, f.vertices);
+        // Rounding of the window's ends, and how far beyond a distance features may count as near (separation.hpp).
+        const double share = options.min_distance > 0 ? 0x1p-42 : 0x1p-50;
+        const bool whole = !(from > 0) && !(end < 1);
+        const double margin = half(options.min_distance) + (whole ? 0 : share * size + 0x1p-1070);
         const Decider decider(f, step, margin, options);
         search(decider, margin, earliest);
         if (earliest <= to || to >= t_max) break;
