@@ -96,7 +96,7 @@ FourPoints some_points(std::mt19937_64& random, int character) {
 TEST(ProximityScale, AgreesWithRationalNumbers) {
     std::mt19937_64 random(41);
     for (int character = 0; character < 6; ++character)
-        for (int i = 0; i < test::scaled(400, 400, 40); ++i) {
+        for (int i = 0; i < (character == 5 ? test::scaled(30, 30, 4) : test::scaled(200, 100, 20)); ++i) {
             const FourPoints p = some_points(random, character);
             for (const ImpactKind kind : kinds)
                 expect_right(kind, p, "character " + std::to_string(character) + " points " + std::to_string(i));
@@ -107,7 +107,7 @@ TEST(ProximityScale, AgreesWithRationalNumbers) {
 TEST(ProximityScale, NearlyParallelEdgesAndSlivers) {
     std::mt19937_64 random(43);
     std::uniform_real_distribution<double> real(-1, 1);
-    for (int i = 0; i < test::scaled(600, 600, 60); ++i) {
+    for (int i = 0; i < test::scaled(600, 300, 30); ++i) {
         FourPoints p;
         Vec3d along, step;
         const double angle = std::ldexp(1, -static_cast<int>(random() % 60));
@@ -127,7 +127,7 @@ TEST(ProximityScale, NearlyParallelEdgesAndSlivers) {
 // The same places in all units: the answer is the same up to the unit.
 TEST(ProximityScale, FromTheSmallestDoubleToTheLargest) {
     std::mt19937_64 random(47);
-    for (int i = 0; i < test::scaled(150, 150, 15); ++i) {
+    for (int i = 0; i < test::scaled(60, 60, 6); ++i) {
         const FourPoints p = some_points(random, i % 2 ? 0 : 2);
         for (const int exponent : {-1074, -1060, -1000, -600, -260, 260, 600, 1000, 1021})
             for (const ImpactKind kind : kinds) {

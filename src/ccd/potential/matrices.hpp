@@ -63,6 +63,8 @@ Derivatives by_points(const Form<n>& f, const int (&ends)[n][2]) {
                         sb * f.hessian.template block<3, 3>(3 * i, 3 * j);
                 }
         }
+    // Sums in another order differ by roundings.
+    hessian(d).template triangularView<Eigen::StrictlyLower>() = hessian(d).transpose();
     return d;
 }
 

@@ -42,8 +42,8 @@ Derivatives product(const Derivatives& a, const Derivatives& b) {
     Derivatives r;
     r.value = a.value * b.value;
     gradient(r) = a.value * gradient(b) + b.value * gradient(a);
-    hessian(r) = a.value * hessian(b) + b.value * hessian(a) + gradient(a) * gradient(b).transpose() +
-                 gradient(b) * gradient(a).transpose();
+    const Matrix12 mixed = gradient(a) * gradient(b).transpose();
+    hessian(r) = (a.value * hessian(b) + b.value * hessian(a)) + (mixed + mixed.transpose());
     return r;
 }
 
