@@ -122,7 +122,7 @@ ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start
                 ++statistics.by_separation;
                 times[begin + q] = no_impact;
             } else {
-                times[begin + q] = settle(kind, start[begin + q], end[begin + q], options.tolerance, false, statistics);
+                times[begin + q] = settle(kind, start[begin + q], end[begin + q], options.tolerance, true, statistics);
             }
         }
     }

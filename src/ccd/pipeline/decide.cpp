@@ -76,7 +76,7 @@ double Decider::time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactSta
         finish[i] = end_of(step_[v[i]]);
     }
     return min_distance_ > 0 ? separation_time(query, start, finish, min_distance_, tolerance_)
-                             : settle(query, start, finish, tolerance_, false, statistics);
+                             : settle(query, start, finish, tolerance_, true, statistics);
 }
 
 template <class Visit>
