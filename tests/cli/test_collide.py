@@ -150,13 +150,13 @@ class Collide(CommandLine):
             for name, z in (("0", 1), ("1", -1)):
                 self.write(number + name + ".obj", obj([(x + 0.2, 0.2, z), (x + 0.3, 0.2, z), (x + 0.2, 0.3, z)], [(0, 1, 2)]))
         self.write("l.obj", obj(LOWER, [(0, 1, 2)]))
-        result, table = self.contacts("l.obj", "l.obj", "--with", "a0.obj", "a1.obj", "b0.obj", "b1.obj",
-                                      "--with", "c0.obj", "c1.obj", "--no-self")
+        result, table = self.contacts("l.obj", "l.obj", "--with", "a0.obj", "a1.obj",
+                                      "--with", "b0.obj", "b1.obj", "--with", "c0.obj", "c1.obj", "--no-self")
         pairs = {(row["mesh_a"], row["mesh_b"]) for row in table}
         self.assertTrue({("1", "0"), ("3", "0")} <= pairs)
         self.assertFalse(any("2" in pair for pair in pairs))
-        first = self.json("collide", "l.obj", "l.obj", "--with", "a0.obj", "a1.obj", "b0.obj", "b1.obj",
-                          "c0.obj", "c1.obj", "--no-self", "--earliest")
+        first = self.json("collide", "l.obj", "l.obj", "--with", "a0.obj", "a1.obj", "--with", "b0.obj", "b1.obj",
+                          "--with", "c0.obj", "c1.obj", "--no-self", "--earliest")
         self.assertEqual(first["earliest"], result["earliest"])
         self.fails(2, "collide", "l.obj", "l.obj", "--with", "a0.obj", "a1.obj", "b0.obj")
         self.fails(2, "collide", "l.obj", "l.obj", "--earliest", "--out", "c.csv", says="--earliest")

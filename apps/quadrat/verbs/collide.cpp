@@ -193,7 +193,9 @@ void add_collide(CLI::App& app) {
     verb->add_option("meshes", options->meshes,
                      "mesh (segments, points) at the start and at the end of the step (.obj .ply)")
         ->expected(0, 2);
-    verb->add_option("--with", options->with, "more meshes, each at the start and at the end")->expected(2, 256);
+    verb->add_option("--with", options->with, "another mesh at the start and at the end; may come more than once")
+        ->type_size(2)
+        ->allow_extra_args(false);
     verb->add_option("--queries", options->queries, "files of single queries with exact answers (.csv)");
     verb->add_option("--kind", options->kind,
                      "of the queries: vertex-face, edge-edge, or auto: by the path, or by the answers");

@@ -1,5 +1,7 @@
 #include "ccd/pipeline/slabs.hpp"
 
+#include <hwy/cache_control.h>
+
 #include "base/parallel.hpp"
 
 #include <algorithm>
