@@ -41,13 +41,6 @@ bool finite(const FourPoints& start, const FourPoints& end) {
     return sum == 0;
 }
 
-Vec3d unit(const Vec3d& v) {
-    const double size = largest(v);
-    if (!(size > 0) || !std::isfinite(size)) return {{0, 0, 0}};
-    const Vec3d w = (1 / size) * v;
-    return (1 / norm(w)) * w;
-}
-
 }  // namespace
 
 namespace ccd {
@@ -75,38 +68,6 @@ double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, d
     return exact_impact_time(kind, start, end, tolerance);
 }
 
-Impact describe(ImpactKind kind, const FourPoints& start, const FourPoints& end, double time) {
-    FourPoints p;
-    for (std::size_t i = 0; i < 4; ++i) p[i] = lerp(start[i], end[i], time);
-    const Closest now = closest_points(kind, p);
-    Impact r;
-    r.time = time;
-    r.barycentric = now.barycentric;
-    // With room between them the direction is between the closest points; in contact it is the plane's normal, on the
-    // side of the first feature at the start (or, if it started in the plane, against its motion).
-    Vec3d n = kind == ImpactKind::vertex_face ? cross(p[2] - p[1], p[3] - p[1]) : cross(p[1] - p[0], p[3] - p[2]);
-    const auto relative = [&](const FourPoints& q) {
-        Vec3d d = {{0, 0, 0}};
-        for (std::size_t i = 0; i < 4; ++i) {
-            const double sign = i < (kind == ImpactKind::vertex_face ? 1u : 2u) ? 1.0 : -1.0;
-            d = d + (sign * r.barycentric[i]) * q[i];
-        }
-        return d;
-    };
-    const Vec3d before = relative(start);
-    const Vec3d motion = relative(end) - before;
-    n = unit(n);
-    double side = dot(n, before);
-    if (side == 0) side = -dot(n, motion);
-    if (largest(n) == 0) {
-        n = unit(largest(before) > 0 ? before : -1.0 * motion);
-        side = 1;
-    }
-    r.normal = side < 0 ? -1.0 * n : n;
-    if (now.distance > 1e-9 * (largest(before) + largest(motion))) r.normal = unit(now.first - now.second);
-    return r;
-}
-
 }  // namespace ccd
 
 double impact_time(ImpactKind kind, const FourPoints& start, const FourPoints& end, const ImpactOptions& options) {
@@ -121,7 +82,7 @@ std::optional<Impact> find_impact(ImpactKind kind, const FourPoints& start, cons
                                   const ImpactOptions& options) {
     const double time = impact_time(kind, start, end, options);
     if (!(time <= 1)) return std::nullopt;
-    return describe(kind, start, end, time);
+    return describe(kind, start, end, time).impact;
 }
 
 ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
@@ -161,7 +122,7 @@ ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start
                 ++statistics.by_separation;
                 times[begin + q] = no_impact;
             } else {
-                times[begin + q] = settle(kind, start[begin + q], end[begin + q], options.tolerance, false, statistics);
+                times[begin + q] = settle(kind, start[begin + q], end[begin + q], options.tolerance, true, statistics);
             }
         }
     }

@@ -9,7 +9,13 @@ namespace quadrat::ccd {
 [[nodiscard]] double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
                             bool skip_separation, ImpactStatistics& statistics);
 
-/// Weights and normal of a contact at this time.
-[[nodiscard]] Impact describe(ImpactKind kind, const FourPoints& start, const FourPoints& end, double time);
+/// A contact and the distance of its two points.
+struct Description {
+    Impact impact;
+    double distance = 0;
+};
+
+/// Weights, normal and distance of a contact at this time.
+[[nodiscard]] Description describe(ImpactKind kind, const FourPoints& start, const FourPoints& end, double time);
 
 }  // namespace quadrat::ccd

@@ -1,100 +1,32 @@
-// Every candidate for the closest pair is computed (projections on faces, lines and ends) and the best one wins: no
-// region tree that a degenerate triangle could lead astray. Based on the usual closed forms; nothing from GSH but the
-// list of 15 tests.
+// The public calls on top of closest/, and triangles as their 15 pairs of features (GSH 3.4).
 #include <quadrat/ccd/proximity.hpp>
 
-#include "ccd/exact/exact.hpp"
+#include "ccd/closest/nearest.hpp"
 #include "ccd/vector.hpp"
-
-#include <cmath>
 
 namespace quadrat {
 namespace {
 
 using namespace ccd;
 
-double clamp01(double x) {
-    return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
-}  // NaN becomes 0
-
-// A power of two that brings lengths of this size near 1 where their fourth powers would leave the range of double; 1
-// elsewhere. Ratios of products of the same degree stay the same bits.
-double tame(double size) {
-    if ((size > 1e-60 && size < 1e60) || !(size > 0) || !std::isfinite(size)) [[likely]]
-        return 1;
-    return std::ldexp(1.0, -std::max(std::ilogb(size), -1022));
-}
-
-// The parameter on a + s (b - a) that is closest to p.
-double project(const Vec3d& p, const Vec3d& a, const Vec3d& b) {
-    const double scale = tame(largest(b - a));
-    const Vec3d e = scale * (b - a);
-    return clamp01(dot(scale * (p - a), e) / dot(e, e));
-}
-
-void consider(Closest& best, const Vec3d& first, const Vec3d& second, std::array<double, 4> weights) {
-    const Vec3d d = first - second;
-    const double size = largest(d);
-    const double distance = size > 0 ? size * norm((1 / size) * d) : 0.0;  // no overflow, no underflow
-    if (distance < best.distance) best = {distance, first, second, weights};
-}
-
-Closest vertex_face(const FourPoints& p) {
-    Closest best;
-    const Vec3d& v = p[0];
-    for (int i = 0; i < 3; ++i) {
-        const Vec3d& a = p[static_cast<std::size_t>(1 + i)];
-        const Vec3d& b = p[static_cast<std::size_t>(1 + (i + 1) % 3)];
-        const double s = project(v, a, b);
-        std::array<double, 4> w = {1, 0, 0, 0};
-        w[static_cast<std::size_t>(1 + i)] = 1 - s;
-        w[static_cast<std::size_t>(1 + (i + 1) % 3)] = s;
-        consider(best, v, lerp(a, b, s), w);
-    }
-    const double scale = tame(std::max(largest(p[2] - p[1]), largest(p[3] - p[1])));
-    const Vec3d e1 = scale * (p[2] - p[1]);
-    const Vec3d e2 = scale * (p[3] - p[1]);
-    const Vec3d n = cross(e1, e2);
-    const Vec3d d = scale * (v - p[1]);
-    const double nn = dot(n, n);
-    const double w2 = dot(cross(d, e2), n) / nn;
-    const double w3 = dot(cross(e1, d), n) / nn;
-    const double w1 = 1 - w2 - w3;
-    if (w1 >= 0 && w2 >= 0 && w3 >= 0)
-        consider(best, v, p[1] + (w2 * (p[2] - p[1]) + w3 * (p[3] - p[1])), {1, w1, w2, w3});
-    return best;
-}
-
-Closest edge_edge(const FourPoints& p) {
-    Closest best;
-    const auto at = [&](double s, double r) {
-        consider(best, lerp(p[0], p[1], s), lerp(p[2], p[3], r), {1 - s, s, 1 - r, r});
-    };
-    at(0, project(p[0], p[2], p[3]));
-    at(1, project(p[1], p[2], p[3]));
-    at(project(p[2], p[0], p[1]), 0);
-    at(project(p[3], p[0], p[1]), 1);
-    const double scale = tame(std::max(largest(p[1] - p[0]), largest(p[3] - p[2])));
-    const Vec3d u = scale * (p[1] - p[0]);
-    const Vec3d v = scale * (p[3] - p[2]);
-    const Vec3d d = scale * (p[2] - p[0]);
-    const Vec3d n = cross(u, v);
-    const double nn = dot(n, n);
-    double s = dot(cross(d, v), n) / nn;
-    if (s > 0 && s < 1) {
-        for (int i = 0; i < 3; ++i) {  // near-parallel edges: polish by projecting to and fro
-            const double r = project(lerp(p[0], p[1], s), p[2], p[3]);
-            at(s, r);
-            s = project(lerp(p[2], p[3], r), p[0], p[1]);
-        }
-    }
-    return best;
+Vec3d weighted(const Vec3d& a, double wa, const Vec3d& b, double wb) {
+    return wa * a + wb * b;
 }
 
 }  // namespace
 
 Closest closest_points(ImpactKind kind, const FourPoints& points) {
-    return kind == ImpactKind::vertex_face ? vertex_face(points) : edge_edge(points);
+    const Nearest n = nearest(kind, points);
+    const std::array<double, 4>& w = n.weights;
+    Closest c{.distance = n.distance, .direction = n.direction, .barycentric = w};
+    if (kind == ImpactKind::vertex_face) {
+        c.first = points[0];
+        c.second = weighted(points[1], w[1], points[2], w[2]) + w[3] * points[3];
+    } else {
+        c.first = weighted(points[0], w[0], points[1], w[1]);
+        c.second = weighted(points[2], w[2], points[3], w[3]);
+    }
+    return c;
 }
 
 std::optional<Closest> closest_points(ImpactKind kind, const FourPoints& points, double max_distance) {
@@ -132,12 +64,12 @@ std::optional<ClosestTriangles> closest_triangles(const std::array<Vec3d, 3>& a,
     for (std::size_t i = 0; i < 3; ++i) {
         std::array<double, 3> corner = {0, 0, 0};
         corner[i] = 1;
-        const Closest c = vertex_face({a[i], b[0], b[1], b[2]});
+        const Closest c = closest_points(ImpactKind::vertex_face, {a[i], b[0], b[1], b[2]});
         take(c.distance, c.first, c.second, corner, {c.barycentric[1], c.barycentric[2], c.barycentric[3]});
-        const Closest e = vertex_face({b[i], a[0], a[1], a[2]});
+        const Closest e = closest_points(ImpactKind::vertex_face, {b[i], a[0], a[1], a[2]});
         take(e.distance, e.second, e.first, {e.barycentric[1], e.barycentric[2], e.barycentric[3]}, corner);
         for (std::size_t j = 0; j < 3; ++j) {
-            const Closest f = edge_edge({a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3]});
+            const Closest f = closest_points(ImpactKind::edge_edge, {a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3]});
             std::array<double, 3> wa = {0, 0, 0};
             std::array<double, 3> wb = {0, 0, 0};
             wa[i] = f.barycentric[0];

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -89,6 +90,45 @@ TEST(Frames, ClothFunnel) {
         EXPECT_EQ(false_negative, 0);
         EXPECT_EQ(false_positive, 0);
     }
+}
+
+// The listed pairs alone, which live in the repository (tests/data/ccd).
+TEST(Frames, ClothFunnelExtract) {
+    const std::string root = std::string(QUADRAT_SOURCE_DIR) + "/tests/data/ccd/funnel/";
+    const io::Mesh start = io::read_mesh(root + "start.ply");
+    const io::Mesh end = io::read_mesh(root + "end.ply");
+    const MovingMesh mesh{.triangles = start.triangles, .start = start.vertices, .end = end.vertices};
+    const ContactList list = find_contacts(mesh);
+    std::ifstream file(root + "pairs.csv");
+    std::size_t pairs = 0, contacts = 0;
+    double earliest = 2;
+    for (std::string line; std::getline(file, line); ++pairs) {
+        const bool faces = line.starts_with("vf");
+        const std::vector<std::uint32_t> n = numbers(line);  // four vertices and the answer
+        ASSERT_EQ(n.size(), 5u);
+        FourPoints p, q;
+        for (std::size_t j = 0; j < 4; ++j) {
+            p[j] = start.vertices.at(n[j]);
+            q[j] = end.vertices.at(n[j]);
+        }
+        const double t = impact_time(faces ? ImpactKind::vertex_face : ImpactKind::edge_edge, p, q);
+        ASSERT_EQ(t <= 1, n[4] == 1) << line;
+        if (t > 1) continue;
+        ++contacts;
+        earliest = std::min(earliest, t);
+        // The mesh pipeline has it, whatever the order of the features.
+        std::array<std::uint32_t, 4> wanted = {n[0], n[1], n[2], n[3]};
+        std::sort(wanted.begin(), wanted.end());
+        EXPECT_TRUE(std::any_of(list.begin(), list.end(), [&](const Contact& c) {
+            std::array<std::uint32_t, 4> v = c.vertices;
+            std::sort(v.begin(), v.end());
+            return v == wanted && (c.kind == ContactKind::vertex_face) == faces && std::fabs(c.time - t) <= 1e-6;
+        })) << line;
+    }
+    EXPECT_EQ(pairs, 355u);
+    EXPECT_EQ(contacts, 134u);
+    EXPECT_LE(list.earliest, earliest);
+    EXPECT_EQ(earliest_time(mesh), list.earliest);
 }
 
 }  // namespace

@@ -125,6 +125,43 @@ class Collide(CommandLine):
         self.fails(1, "collide", "--queries", "none.csv", says=["none.csv", "No such file"])
         self.fails(2, "collide", "--queries", "none.csv", "--no-self", says=["--no-self"])
 
+    def test_segments_and_points(self):
+        # A rope falls through a triangle, a point through the rope's middle, a cloud through the triangle.
+        self.write("l.obj", obj(LOWER, [(0, 1, 2)]))
+        rope = [(-1, 0.25, 1), (1, 0.25, 1), (3, 0.25, 1)]
+        for name, z in (("r0.obj", 1), ("r1.obj", -1)):
+            self.write(name, obj([(x, y, z) for x, y, _ in rope] + [(0, 0.25, 3 * z)], []) + "l 1 2 3\np 4\n")
+        result, table = self.contacts("r0.obj", "r1.obj", "--with", "l.obj", "l.obj", "--no-self")
+        kinds = sorted(row["kind"] for row in table)
+        self.assertIn("edge-edge", kinds)
+        self.assertIn("vertex-face", kinds)
+        result, table = self.contacts("r0.obj", "r1.obj")
+        self.assertEqual([row["kind"] for row in table], ["vertex-edge"])
+        self.assertAlmostEqual(float(table[0]["time"]), 0.5, places=5)
+        for name, z in (("c0.obj", 1), ("c1.obj", -1)):
+            self.write(name, obj([(0.1, 0.1, z), (0.2, 0.1, z), (5, 5, z)], []))
+        result, table = self.contacts("c0.obj", "c1.obj", "--with", "l.obj", "l.obj", "--no-self")
+        self.assertEqual([row["kind"] for row in table], ["vertex-face"] * 2)
+        self.write("c2.obj", obj([(0.1, 0.1, 0)] * 3, []) + "p 1\n")
+        self.fails(1, "collide", "c0.obj", "c2.obj", says=["c2.obj", "points differ"])
+
+    def test_more_than_two_meshes(self):
+        for number, x in (("a", 0), ("b", 10), ("c", 0.05)):
+            for name, z in (("0", 1), ("1", -1)):
+                self.write(number + name + ".obj", obj([(x + 0.2, 0.2, z), (x + 0.3, 0.2, z), (x + 0.2, 0.3, z)], [(0, 1, 2)]))
+        self.write("l.obj", obj(LOWER, [(0, 1, 2)]))
+        result, table = self.contacts("l.obj", "l.obj", "--with", "a0.obj", "a1.obj",
+                                      "--with", "b0.obj", "b1.obj", "--with", "c0.obj", "c1.obj", "--no-self")
+        pairs = {(row["mesh_a"], row["mesh_b"]) for row in table}
+        self.assertTrue({("1", "0"), ("3", "0")} <= pairs)
+        self.assertFalse(any("2" in pair for pair in pairs))
+        first = self.json("collide", "l.obj", "l.obj", "--with", "a0.obj", "a1.obj", "--with", "b0.obj", "b1.obj",
+                          "--with", "c0.obj", "c1.obj", "--no-self", "--earliest")
+        self.assertEqual(first["earliest"], result["earliest"])
+        self.fails(2, "collide", "l.obj", "l.obj", "--with", "a0.obj", "a1.obj", "b0.obj")
+        self.fails(2, "collide", "l.obj", "l.obj", "--earliest", "--out", "c.csv", says="--earliest")
+        self.assertIsNone(self.json("collide", "b0.obj", "b1.obj", "--with", "l.obj", "l.obj", "--earliest")["earliest"])
+
     def test_bad_meshes(self):
         self.falling()
         tri = [(0, 1, 2)]
@@ -133,8 +170,9 @@ class Collide(CommandLine):
         for name, text, says in (("range.obj", obj(LOWER, [(0, 1, 8)]), ["line 4", "9"]),
                                  ("nan.obj", "v nan 0 0\n" + obj(LOWER, tri), ["line 1", "NaN"]),
                                  ("inf.obj", "v 0 inf 0\n" + obj(LOWER, tri), ["line 1", "infinite"]),
-                                 ("points.obj", obj(LOWER, []), "no triangles"),
-                                 ("empty.obj", "", "no triangles"),
+                                 ("empty.obj", "", "no vertices"),
+                                 ("line.obj", obj(LOWER, []) + "l 1\n", ["line 4", "2 points"]),
+                                 ("far.obj", obj(LOWER, []) + "p 4\n", ["line 4", "4"]),
                                  ("empty.ply", "", "empty.ply"),
                                  ("broken.ply", "ply\nformat ascii 1.0\nelement vertex 3\n", "broken.ply")):
             self.write(name, text)

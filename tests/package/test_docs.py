@@ -123,7 +123,7 @@ class Docs(unittest.TestCase):
             self.assertRegex(guide, rf"(?m)^\|[^|\n]*`\{ending}`", f"docs/guides/cli.md: the table of files lacks {ending}")
             self.assertIn(f'"{ending}"', pack, f"quadrat pack does not take {ending}")
         for ending in taken(mesh):
-            self.assertRegex(collide, rf"mesh at the start[^\n]*\{ending}\b", f"quadrat collide --help lacks {ending}")
+            self.assertRegex(collide, rf"at the start[^\n]*\{ending}\b", f"quadrat collide --help lacks {ending}")
             self.assertEqual(len(re.findall(rf'{{"file",[^}}]*[Mm]esh[^}}]*`\{ending}`', page)), 2, f"docs/scenes.md lacks {ending}")
 
     def test_every_radius_rule_is_in_the_guides(self):

@@ -29,6 +29,7 @@ OPEN = {
     "broad_phase/loose": {"dynamic_grids", "unbounded_list"},
     "broad_phase/sorted": {"grid_set", "size_classes"},
     "broad_phase/hashes": set(),
+    "ccd/closest": {"nearest"},
     "ccd/exact": {"exact", "coefficients"},
     "ccd/filter": {"filter", "quadratic", "separation", "separation_kernel"},
     "ccd/pipeline": set(),

@@ -19,7 +19,8 @@ def table(title, head, lines):
     return text + "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines) + "\n"
 
 
-def pick(scene, order, **want):
+def pick(scene, order, threads="1", **want):
+    want["threads"] = threads
     found = [r for r in rows if r["scene"] == scene and r["order"] == order and all(r[k] == v for k, v in want.items())]
     return sorted(found, key=lambda r: (float(r["voxel_share"]), int(r["group_size"])))
 
@@ -31,8 +32,18 @@ def name(scene):
 shares = [r["voxel_share"] for r in pick(scenes[0], "mixed", group_size="3")]
 text = ""
 for order in ("mixed", "by_cell"):
-    text += table(f"Figure 3: ms against voxels / triangles, groups of 3, order {order}", ["scene", *shares],
-                  [[name(s), *(r["ms"] for r in pick(s, order, group_size="3"))] for s in scenes])
+    for what in ("ms", "broad_ms"):
+        title = "the whole process" if what == "ms" else "the broad phase alone"
+        text += table(f"Figure 3: ms of {title} against voxels / triangles, groups of 3, order {order}",
+                      ["scene", *shares],
+                      [[name(s), *(r[what] for r in pick(s, order, group_size="3"))] for s in scenes])
+for threads in ("2", "4"):
+    text += table(f"Figure 3: the whole process on {threads} threads, order mixed", ["scene", *shares],
+                  [[name(s), *(r["ms"] for r in pick(s, "mixed", threads, group_size="3"))] for s in scenes])
+text += table("The same step by other structures: ms on 1, 2, 4 threads", ["scene", "structure", "1", "2", "4", "contacts"],
+              [[s, w, *(r["ms"] for r in (q := [r for r in read("pipeline") if r["scene"] == s and r["structure"] == w])),
+                q[0]["contacts"]]
+               for s in scenes for w in dict.fromkeys(r["structure"] for r in read("pipeline") if r["scene"] == s)])
 text += table("Figure 3: thousands of pairs of entries compared, groups of 3, order mixed", ["scene", *shares],
               [[name(s), *(int(r["compared"]) // 1000 for r in pick(s, "mixed", group_size="3"))] for s in scenes])
 text += table("Ablation: ms against group size, voxels = triangles / 5, order mixed", ["scene", *groups],
@@ -62,12 +73,13 @@ axes[0].legend()
 fig.tight_layout()
 fig.savefig(f"{out}/figure3.png", dpi=80)
 
+tori = "squeezed tori" if "squeezed tori" in scenes else scenes[-1]
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 3.4))
 for group in groups:
-    line = [r for r in fullest if r["scene"] == "14 tori" and r["group_size"] == group]
+    line = [r for r in fullest if r["scene"] == tori and r["group_size"] == group]
     left.plot([int(r["rank"]) + 1 for r in line], [int(r["load"]) for r in line], label=f"group size {group}")
 left.axhline(150, color="grey", lw=0.8, ls=":")
-left.set_xlabel("voxel, fullest first (14 tori; dotted: 150)")
+left.set_xlabel(f"voxel, fullest first ({tori}; dotted: 150)")
 left.set_ylabel("triangles")
 left.legend()
 for scene in scenes:

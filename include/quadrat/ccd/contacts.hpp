@@ -175,4 +175,13 @@ struct Candidates {
 /// candidate; O(features + candidates) time for features of like size and motion.
 [[nodiscard]] Candidates find_candidates(std::span<const MovingMesh> meshes, const ContactOptions& options = {});
 
+/// All contacts among pairs that were found before: candidates of one call serve every motion in which each vertex
+/// stays in the box of its motion then, as all the shorter steps of a line search do. For motions that leave these
+/// boxes by up to r, find the candidates with a min_distance that is larger by 2 r. The list is that of find_contacts()
+/// without candidates if none is missing among them; `scope`, groups and masks were applied when they were found.
+///
+/// candidates: of meshes with the same triangles, segments and points, or Error{bad_value}, as far as that shows.
+[[nodiscard]] ContactList find_contacts(std::span<const MovingMesh> meshes, const Candidates& candidates,
+                                        const ContactOptions& options = {});
+
 }  // namespace quadrat

@@ -33,9 +33,9 @@ struct ImpactOptions {
     /// Default: 1e-6.
     double tolerance = 1e-6;
     /// Finite and not negative, in the unit of the coordinates. 0, the default, asks for contact and is decided
-    /// exactly. A positive distance asks for the first time at which the features are that close or closer: no miss and
-    /// never late, proved in docs/reference/ccd.md; a near miss by 1e-9 of the relative motion may count as a hit, and
-    /// after 20,000 cuts of the step, which hardly any query needs, the earliest time that is still open is reported.
+    /// exactly. A positive distance asks for the first time at which the features are that close or closer: never
+    /// missed, never late, early by at most the tolerance, and a hit comes within the distance and 2^-44 of the largest
+    /// relative coordinate; proved in docs/reference/ccd.md.
     double min_distance = 0;
 };
 

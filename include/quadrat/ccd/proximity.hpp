@@ -23,20 +23,24 @@ struct Closest {
     Vec3d first = {};
     /// On the face or the second edge.
     Vec3d second = {};
+    /// Unit vector from `second` to `first`, right where their difference is lost in the rounding of the two points;
+    /// zero where they coincide.
+    Vec3d direction = {};
     /// Weights of the four points, as in Impact: `first` and `second` are the weighted sums of their features' points.
     std::array<double, 4> barycentric = {};
 };
 
-/// The closest points of a vertex and a face, or of two edges. In floating point: `first` and `second` are points of
-/// the features up to rounding, so the distance is never too small; it exceeds the true one by rounding, and
-/// for edges that are nearly parallel by up to 1e-8 of their length. Features that touch have a distance near 0, not
-/// always 0: triangles_intersect() and impact_time() decide contact.
+/// The closest points of a vertex and a face, or of two edges. Right for all finite coordinates, from the smallest
+/// double to the largest, and however degenerate the features: with L the largest difference of a coordinate between
+/// points[0] and the others, `distance` is within 2^-46 L and within 2^-30 of itself of the true distance (up to the
+/// smallest double; infinity beyond the largest one), and 0 if the features touch. The points that the weights name are
+/// that far apart, each weight rounded. Contact is decided by triangles_intersect() and impact_time() all the same.
 ///
 ///     const Closest c = closest_points(ImpactKind::vertex_face, {vertex, a, b, c0});
-///     if (c.distance < 0.01) push_apart(c.first, c.second);
+///     if (c.distance < 0.01) push_along(c.direction, c.barycentric);
 ///
-/// points: as FourPoints says. That they are finite is the caller's care. Where extents are outside of some 1e-75 to
-///     1e75, fourth powers leave the range of double and the points may be closest on the borders only.
+/// points: as FourPoints says; that they are finite is the caller's care. Some tens of nanoseconds; microseconds where
+///     features touch or are nearer than some 1e-30 L, which whole numbers decide.
 [[nodiscard]] Closest closest_points(ImpactKind kind, const FourPoints& points);
 
 /// The closest points, or nothing if they are farther apart than max_distance; exactly as far is near. Costs as much as

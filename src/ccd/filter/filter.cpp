@@ -284,7 +284,7 @@ Verdict filter_impact(ImpactKind kind, const FourPoints& start, const FourPoints
                Moving::difference(start, end, vectors[2]), error))
         return Verdict::unknown;
     if (f.clear(error)) return Verdict::cubic;
-    if (some_direction_separates(d, count)) return Verdict::separated;
+    if (!skip_separation && some_direction_separates(d, count)) return Verdict::separated;
     SideConditions sides(kind, start, end);
     const Verdict verdict = Search(f, error, sides, tolerance).run(sign(f.b[0], error), sign(f.b[3], error), time);
     return verdict != Verdict::unknown ? verdict : refine(kind, start, end, tolerance, sides, time);

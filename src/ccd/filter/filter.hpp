@@ -42,7 +42,8 @@ enum class Verdict : std::uint8_t {
 };
 
 /// Decides one query if double precision, from exact coefficients where need be, can. On a hit `time` is never late and
-/// early by at most the tolerance. `skip_separation` when that test was made already.
+/// early by at most the tolerance. `skip_separation` when directions were tried already, by separated()
+/// of separation_kernel.hpp.
 [[nodiscard]] Verdict filter_impact(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
                                     bool skip_separation, double& time);
 

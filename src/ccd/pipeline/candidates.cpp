@@ -1,5 +1,7 @@
 #include "ccd/pipeline/candidates.hpp"
 
+#include <quadrat/error.hpp>
+
 #include "base/parallel.hpp"
 
 #include <iterator>
@@ -56,8 +58,9 @@ void filter(std::vector<Pair>& pairs, Keep&& keep) {
 
 }  // namespace
 
-CandidateStream::CandidateStream(const Features& f, std::span<const MovingMesh> meshes, const ContactOptions& options)
-    : f_(f), meet_(meshes, options.scope), grow_(options.min_distance / 2), executor_(options.executor) {
+CandidateStream::CandidateStream(const Features& f, std::span<const MovingMesh> meshes, const ContactOptions& options,
+                                 double grow)
+    : f_(f), meet_(meshes, options.scope), grow_(grow), executor_(options.executor) {
     if (!f.faces.empty()) {
         vertex_boxes(f, f.used, grow_, executor_, boxes_.vertices);
         face_boxes(f, grow_, executor_, boxes_.faces);
@@ -138,6 +141,24 @@ void CandidateStream::run(std::size_t part, const std::function<void(std::span<c
             break;
     }
     if (!pairs.empty()) visit(pairs);
+}
+
+CandidateParts::CandidateParts(const Features& f, const Candidates& candidates) {
+    constexpr std::size_t part_size = 16384;
+    if (candidates.edges != f.edges)
+        throw Error(ErrorKind::bad_value, "the candidates were found among other meshes", {.field = "candidates"});
+    const auto add = [&](ContactKind kind, std::span<const Pair> pairs, std::size_t firsts, std::size_t seconds) {
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            if (pairs[i].first >= firsts || pairs[i].second >= seconds)
+                throw Error(ErrorKind::bad_value, "a candidate names a feature that there is not",
+                            {.index = i, .field = "candidates"});
+        for (std::size_t i = 0; i < pairs.size(); i += part_size)
+            parts_.push_back({kind, pairs.subspan(i, std::min(part_size, pairs.size() - i))});
+    };
+    add(ContactKind::vertex_face, candidates.vertex_face, f.vertices.size(), f.faces.size());
+    add(ContactKind::edge_edge, candidates.edge_edge, f.edges.size(), f.edges.size());
+    add(ContactKind::vertex_edge, candidates.vertex_edge, f.vertices.size(), f.edges.size());
+    add(ContactKind::vertex_vertex, candidates.vertex_vertex, f.vertices.size(), f.vertices.size());
 }
 
 }  // namespace quadrat::ccd

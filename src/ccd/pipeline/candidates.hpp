@@ -9,6 +9,7 @@
 #include "ccd/pipeline/box_grids.hpp"
 #include "ccd/pipeline/features.hpp"
 
+#include <cmath>
 #include <functional>
 #include <mutex>
 
@@ -33,10 +34,20 @@ struct AllBoxes {
     FeatureBoxes vertices, faces, edges, points, segments;
 };
 
+/// How far boxes grow on each side so that features within the distance overlap: half of it, rounded up.
+[[nodiscard]] inline double half(double distance) {
+    const double h = distance / 2;
+    return 2 * h < distance ? std::nextafter(h, distance) : h;
+}
+
 class CandidateStream {
   public:
     /// Bounds the motion of the features, which must outlive this object.
-    CandidateStream(const Features& features, std::span<const MovingMesh> meshes, const ContactOptions& options);
+    CandidateStream(const Features& features, std::span<const MovingMesh> meshes, const ContactOptions& options)
+        : CandidateStream(features, meshes, options, half(options.min_distance)) {}
+    /// The same with boxes that grow by `grow` on each side.
+    CandidateStream(const Features& features, std::span<const MovingMesh> meshes, const ContactOptions& options,
+                    double grow);
 
     /// The boxes, as they would be given to any other broad phase.
     [[nodiscard]] const AllBoxes& boxes() const { return boxes_; }
@@ -68,6 +79,24 @@ class CandidateStream {
     std::vector<Part> parts_;
     mutable std::mutex mutex_;
     mutable std::vector<std::vector<Pair>> free_;
+};
+
+/// Candidates of an earlier call, cut into parts in the order of their kinds. Throws bad_value for those of other
+/// meshes, as far as that shows.
+class CandidateParts {
+  public:
+    CandidateParts(const Features& f, const Candidates& candidates);
+
+    [[nodiscard]] std::size_t size() const { return parts_.size(); }
+    [[nodiscard]] ContactKind kind(std::size_t part) const { return parts_[part].kind; }
+    [[nodiscard]] std::span<const Pair> pairs(std::size_t part) const { return parts_[part].pairs; }
+
+  private:
+    struct Part {
+        ContactKind kind;
+        std::span<const Pair> pairs;
+    };
+    std::vector<Part> parts_;
 };
 
 }  // namespace quadrat::ccd

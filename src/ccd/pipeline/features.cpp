@@ -3,6 +3,7 @@
 #include <quadrat/error.hpp>
 
 #include "base/parallel.hpp"
+#include "base/radix_sort.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -119,6 +120,7 @@ Features make_features(std::span<const MovingMesh> meshes) {
     f.mesh.resize(vertices);
     f.faces.reserve(faces);
     std::vector<std::uint8_t> role(vertices, 0);  // 1: in a triangle or segment, 2: a point
+    base::RadixSorter sorter;
     std::uint32_t base = 0;
     for (std::uint32_t m = 0; m < meshes.size(); ++m) {
         const MovingMesh& mesh = meshes[m];
@@ -144,7 +146,7 @@ Features make_features(std::span<const MovingMesh> meshes) {
             edge(t.b, t.c);
             edge(t.c, t.a);
         }
-        std::sort(keys.begin(), keys.end());
+        sorter.sort(keys);
         keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
         std::vector<std::uint64_t> free;
         if (!mesh.segments.empty()) {
@@ -154,8 +156,9 @@ Features make_features(std::span<const MovingMesh> meshes) {
             keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
             std::set_difference(keys.begin(), keys.end(), of_faces.begin(), of_faces.end(), std::back_inserter(free));
         }
+        f.edges.reserve(f.edges.size() + keys.size());
         for (const std::uint64_t k : keys) {
-            if (std::binary_search(free.begin(), free.end(), k))
+            if (!free.empty() && std::binary_search(free.begin(), free.end(), k))
                 f.free_edges.push_back(static_cast<std::uint32_t>(f.edges.size()));
             f.edges.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(k >> 32)});
         }

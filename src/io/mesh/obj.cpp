@@ -27,6 +27,10 @@ class ObjParser {
                 vertex(line);
             else if (keyword == "f" || keyword == "fo")
                 face(line);
+            else if (keyword == "l")
+                polyline(line);
+            else if (keyword == "p")
+                points(line);
         }
         for (const Forward& f : forward_)
             if (f.index >= mesh_.vertices.size()) out_of_range(f.index + 1, f.line);
@@ -125,6 +129,24 @@ class ObjParser {
         if (count < 3) throw Error(ErrorKind::bad_format, "a face of fewer than 3 corners", where());
     }
 
+    void polyline(std::string_view line) {
+        std::uint32_t last = 0;
+        unsigned count = 0;
+        for (std::string_view word = next_word(line); !word.empty(); word = next_word(line), ++count) {
+            const std::uint32_t index = corner(word, count);
+            if (count > 0) mesh_.segments.push_back({last, index});
+            last = index;
+        }
+        if (count < 2) throw Error(ErrorKind::bad_format, "a line of fewer than 2 points", where());
+    }
+
+    void points(std::string_view line) {
+        unsigned count = 0;
+        for (std::string_view word = next_word(line); !word.empty(); word = next_word(line), ++count)
+            mesh_.points.push_back(corner(word, count));
+        if (count == 0) throw Error(ErrorKind::bad_format, "a point statement without a point", where());
+    }
+
     LineReader lines_;
     std::string_view name_;
     std::uint64_t first_line_ = 0;
@@ -161,6 +183,10 @@ void write_obj(const std::string& path, const Mesh& mesh) {
     for (const Triangle& t : mesh.triangles)
         file.write("f " + std::to_string(t.a + std::uint64_t{1}) + " " + std::to_string(t.b + std::uint64_t{1}) + " " +
                    std::to_string(t.c + std::uint64_t{1}) + "\n");
+    for (const auto& e : mesh.segments)
+        file.write("l " + std::to_string(e[0] + std::uint64_t{1}) + " " + std::to_string(e[1] + std::uint64_t{1}) +
+                   "\n");
+    for (const std::uint32_t v : mesh.points) file.write("p " + std::to_string(v + std::uint64_t{1}) + "\n");
     file.commit();
 }
 

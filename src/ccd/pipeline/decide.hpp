@@ -1,0 +1,65 @@
+// Candidate pairs to contacts: what two features of a pair are, and when they first meet. Cheap certain tests first
+// (slabs, then a direction for 64 pairs at once), so that few pairs are looked at one by one.
+#pragma once
+
+#include "ccd/pipeline/slabs.hpp"
+
+#include <atomic>
+
+namespace quadrat::ccd {
+
+struct Hit {
+    double time;
+    Pair pair;
+};
+
+class Decider {
+  public:
+    /// Of features whose motion over the whole step is `step`; both must outlive this object. Features that, with
+    /// `grow` on each side, stay apart in the motion that f.vertices has (of the step or of a part of it) are not
+    /// looked at.
+    Decider(const Features& f, const base::Array<Trace>& step, double grow, const ContactOptions& options)
+        : f_(f),
+          step_(step),
+          min_distance_(options.min_distance),
+          tolerance_(options.tolerance),
+          slabs_(make_slabs(f, grow, options.executor)) {}
+
+    /// Decides pairs of one kind on the calling thread; appends the hits in the order of the pairs.
+    void decide(ContactKind kind, std::span<const Pair> pairs, std::vector<Hit>& hits,
+                ImpactStatistics& statistics) const;
+
+    /// Lowers `earliest` to the first time of these pairs.
+    void lower(ContactKind kind, std::span<const Pair> pairs, std::atomic<double>& earliest) const;
+
+  private:
+    template <class Visit>
+    void run(ContactKind kind, std::span<const Pair> pairs, ImpactStatistics& statistics, Visit&& visit) const;
+    [[nodiscard]] std::span<const Pair> select(ContactKind kind, std::span<const Pair> pairs,
+                                               std::vector<Pair>& kept) const;
+    [[nodiscard]] double time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactStatistics& statistics) const;
+
+    const Features& f_;
+    const base::Array<Trace>& step_;
+    double min_distance_;
+    double tolerance_;
+    AllSlabs slabs_;
+};
+
+/// The four vertices of a pair, as ContactKind says.
+void corners(const Features& f, ContactKind kind, const Pair& p, std::uint32_t (&v)[4]);
+
+/// Which of the two queries a kind of contact is.
+[[nodiscard]] inline ImpactKind query_of(ContactKind kind) {
+    return kind == ContactKind::edge_edge ? ImpactKind::edge_edge : ImpactKind::vertex_face;
+}
+
+/// The ends of a vertex's motion as a point.
+[[nodiscard]] inline Vec3d start_of(const Trace& t) {
+    return {{t.start[0], t.start[1], t.start[2]}};
+}
+[[nodiscard]] inline Vec3d end_of(const Trace& t) {
+    return {{t.end[0], t.end[1], t.end[2]}};
+}
+
+}  // namespace quadrat::ccd
