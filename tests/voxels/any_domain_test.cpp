@@ -164,6 +164,7 @@ void sweep_domains(int sets, std::size_t largest, std::size_t compare_every) {
         if (static_cast<std::size_t>(i) % compare_every != 0) continue;
         std::uint64_t cells = 1;
         for (const std::uint32_t e : x.extent()) cells *= e;
+        double least = 0;  // of the voxel layout, which automatic encodings should give
         for (const Layout l : compared_layouts)
             for (const Encoding e : compared_encodings) {
                 if (e == Encoding::position_hash && cells > 1u << 20) continue;  // slow
@@ -174,6 +175,8 @@ void sweep_domains(int sets, std::size_t largest, std::size_t compare_every) {
                         VoxelIndex<D>::build(points, {.layout = l, .encoding = e, .value_bytes = value_bytes});
                     ASSERT_LE(bits, bits_of(other, value_bytes)) << name(l) << " " << name(e);
                     ASSERT_NO_FATAL_FAILURE(expect_exact_index<D>(other, points, source.random()));
+                    if (e == Encoding::automatic) least = bits_of(other, value_bytes);
+                    ASSERT_LE(least, bits_of(other, value_bytes)) << name(l) << " " << name(e);
                 } catch (const Error& error) {
                     ASSERT_TRUE(error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::too_large);
                     ASSERT_FALSE(l == Layout::voxel && e == Encoding::automatic);

@@ -14,6 +14,7 @@ struct HashVariant {
     bool random_matrices = false;  ///< random M0 and M1 instead of the identity: no coherence
     /// Throws Error{too_large} where more buckets would be needed; 0: 64 for each entry.
     std::uint64_t most_buckets = 0;
+    bool identity_only = false;  ///< no random matrices where the identity fails: Error{too_large} as well
 };
 
 template <int D, int E = D>

@@ -222,8 +222,7 @@ class Builder {
                 short_tags_ = 0;
                 wanted = start;
             } else if (stuck) {
-                // Such a hash is not what somebody takes who has a limit: it has no tags of buckets.
-                if (variant_.most_buckets != 0) break;
+                if (variant_.identity_only) break;
                 variant_.random_matrices = true;
                 wanted = std::max(start, static_cast<double>(positions_.size()) / 3);  // fewer are seldom injective
             }
@@ -236,7 +235,7 @@ class Builder {
             wanted = std::max(wanted + 1, wanted * (round < 24 ? 1.03 : 1.1));
         }
         throw Error(ErrorKind::too_large,
-                    variant_.most_buckets != 0
+                    variant_.most_buckets != 0 || variant_.identity_only
                         ? "no perfect hash with so few offsets"
                         : "no perfect hash with 64 offsets per entry: the positions are too regular");
     }

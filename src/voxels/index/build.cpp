@@ -80,7 +80,9 @@ class Smallest {
         const std::uint64_t tag = voxels::bits_for(n_ / 256 + 1);
         const std::uint64_t least = std::min(n_ * tag, voxels::least_plain_bits<D>(domain_, n_));
         if (voxels::least_offset_bits(n_, options_) + least > most_) return;
-        attempt([&] { return Build::voxels(positions_, options_, most_, report_ ? &now_ : nullptr); });
+        attempt([&] {
+            return Build::voxels(positions_, options_, most_, voxels::Spread::never, report_ ? &now_ : nullptr);
+        });
     }
     // What is not possible, or too large, is left out.
     template <class Make>
@@ -106,7 +108,8 @@ template <int D>
 voxels::Draft<D> draft_of(std::span<const Voxel<D>> positions, const VoxelOptions& options, PerfectHashReport* report) {
     using Build = voxels::Builders<D>;
     if (positions.empty())
-        return Build::voxels(positions, {.encoding = Encoding::bucket_tag}, voxels::any_size, nullptr);
+        return Build::voxels(positions, {.encoding = Encoding::bucket_tag}, voxels::any_size, voxels::Spread::never,
+                             nullptr);
     switch (options.layout) {
         case Layout::bits:
             return Build::bits(positions);
@@ -120,7 +123,7 @@ voxels::Draft<D> draft_of(std::span<const Voxel<D>> positions, const VoxelOption
             if (options.encoding == Encoding::automatic) return Smallest<D>(positions, options, report).build();
             break;
     }
-    return Build::voxels(positions, options, voxels::any_size, report);
+    return Build::voxels(positions, options, voxels::any_size, voxels::Spread::allowed, report);
 }
 
 }  // namespace

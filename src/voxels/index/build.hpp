@@ -71,13 +71,17 @@ template <int D>
     return h;
 }
 
+/// Whether random matrices may be taken where the identity fails. They need n / 3 buckets or more and have no tags of
+/// buckets, so that they never win against keys.
+enum class Spread : std::uint8_t { never, allowed };
+
 /// The hash of an index of at most so many bits. Throws Error{too_large} if its offsets alone would take more.
 template <int D>
 [[nodiscard]] PerfectHash<D> limited_hash(std::span<const Voxel<D>> keys, const PerfectHashOptions& options,
-                                          std::uint64_t most_bits, PerfectHashReport* report) {
+                                          std::uint64_t most_bits, Spread spread, PerfectHashReport* report) {
     const auto width = static_cast<std::uint64_t>(D * (options.offset_bits > 0 ? options.offset_bits : 8));
-    return HashBuild<D>::build(keys, options, {.most_buckets = most_bits == any_size ? 0 : most_bits / width + 1},
-                               report);
+    const std::uint64_t most = most_bits == any_size ? 0 : most_bits / width + 1;
+    return HashBuild<D>::build(keys, options, {.most_buckets = most, .identity_only = spread == Spread::never}, report);
 }
 
 template <int D>
@@ -85,7 +89,7 @@ struct Builders {
     /// The voxel layout, in the encoding asked for or the smallest exact one. Throws Error{too_large} or
     /// Error{unsupported} if none takes at most `most_bits` above the payload.
     [[nodiscard]] static Draft<D> voxels(std::span<const Voxel<D>> positions, const VoxelOptions& options,
-                                         std::uint64_t most_bits, PerfectHashReport* report);
+                                         std::uint64_t most_bits, Spread spread, PerfectHashReport* report);
     /// Throws Error{unsupported} if bricks are too few for their domain, and Error{too_large} as voxels() does.
     [[nodiscard]] static Draft<D> bricks(std::span<const Voxel<D>> positions, const VoxelOptions& options,
                                          std::uint64_t most_bits, PerfectHashReport* report);

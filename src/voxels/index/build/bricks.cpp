@@ -108,7 +108,7 @@ Draft<D> Builders<D>::bricks(std::span<const Voxel<D>> positions, const VoxelOpt
     const base::Array<Item> items = sorted_by_brick<D>(positions, domain.origin);
     const std::vector<Voxel<D>> bricks = bricks_of<D>(positions, items);
     Draft<D> draft;
-    draft.hash = limited_hash<D>(bricks, hash_options(options, byte_tags), most_bits, report);
+    draft.hash = limited_hash<D>(bricks, hash_options(options, byte_tags), most_bits, Spread::never, report);
     if (!draft.hash.unique_tags())
         throw Error(ErrorKind::unsupported, "too few bricks for so large a domain; take the voxel layout",
                     {.field = "layout"});

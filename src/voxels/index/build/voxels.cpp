@@ -119,9 +119,9 @@ bool encode(std::span<const Voxel<D>> positions, Encoding wanted, Draft<D>& draf
 
 template <int D>
 Draft<D> hashed(std::span<const Voxel<D>> positions, const PerfectHashOptions& options, std::uint64_t most_bits,
-                PerfectHashReport* report) {
+                Spread spread, PerfectHashReport* report) {
     Draft<D> draft;
-    draft.hash = limited_hash<D>(positions, options, most_bits, report);
+    draft.hash = limited_hash<D>(positions, options, most_bits, spread, report);
     draft.parts.origin = draft.hash.origin();
     draft.parts.extent = draft.hash.extent();
     return draft;
@@ -133,7 +133,7 @@ Draft<D> with_bucket_tags(std::span<const Voxel<D>> positions, const VoxelOption
                           PerfectHashReport* report) {
     PerfectHashOptions h = hash_options(options, 1);
     for (;;) {
-        Draft<D> draft = hashed<D>(positions, h, most_bits, report);
+        Draft<D> draft = hashed<D>(positions, h, most_bits, Spread::never, report);
         if (encode(positions, Encoding::bucket_tag, draft)) return draft;
         QUADRAT_ASSERT(h.short_tags != 0);
         h.short_tags = 0;
@@ -144,8 +144,8 @@ Draft<D> with_bucket_tags(std::span<const Voxel<D>> positions, const VoxelOption
 // turn out to be impossible, and then the next one is taken.
 template <int D>
 std::optional<Draft<D>> without_bucket_tags(std::span<const Voxel<D>> positions, const VoxelOptions& options,
-                                            std::uint64_t most_bits, PerfectHashReport* report) {
-    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), most_bits, report);
+                                            std::uint64_t most_bits, Spread spread, PerfectHashReport* report) {
+    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), most_bits, spread, report);
     const std::uint64_t bare = overhead_bits(draft, positions.size(), options.value_bytes);
     for (const PlainEncoding& c :
          plain_encodings(draft.parts.cells(), draft.hash.slots(), position_tag_bits<D>(draft.parts.extent))) {
@@ -162,7 +162,7 @@ std::optional<Draft<D>> without_bucket_tags(std::span<const Voxel<D>> positions,
 
 template <int D>
 Draft<D> smallest(std::span<const Voxel<D>> positions, const VoxelOptions& options, std::uint64_t most_bits,
-                  PerfectHashReport* report) {
+                  Spread spread, PerfectHashReport* report) {
     std::optional<Draft<D>> tagged, plain;
     PerfectHashReport first;
     try {
@@ -173,7 +173,7 @@ Draft<D> smallest(std::span<const Voxel<D>> positions, const VoxelOptions& optio
     }
     const std::uint64_t n = positions.size();
     if (least_offset_bits(n, options) + least_plain_bits<D>(bounding_box<D>(positions), n) <= most_bits) try {
-            plain = without_bucket_tags<D>(positions, options, most_bits, report);
+            plain = without_bucket_tags<D>(positions, options, most_bits, spread, report);
         } catch (const Error& e) {
             if (e.kind() != ErrorKind::too_large || (!tagged && most_bits == any_size)) throw;
         }
@@ -204,11 +204,11 @@ std::vector<PlainEncoding> plain_encodings(std::uint64_t cells, std::uint64_t sl
 
 template <int D>
 Draft<D> Builders<D>::voxels(std::span<const Voxel<D>> positions, const VoxelOptions& options, std::uint64_t most_bits,
-                             PerfectHashReport* report) {
+                             Spread spread, PerfectHashReport* report) {
     if (positions.empty()) return with_bucket_tags<D>(positions, options, any_size, report);
-    if (options.encoding == Encoding::automatic) return smallest<D>(positions, options, most_bits, report);
+    if (options.encoding == Encoding::automatic) return smallest<D>(positions, options, most_bits, spread, report);
     if (options.encoding == Encoding::bucket_tag) return with_bucket_tags<D>(positions, options, most_bits, report);
-    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), most_bits, report);
+    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), most_bits, spread, report);
     const bool done = encode(positions, options.encoding, draft);
     QUADRAT_ASSERT(done);
     static_cast<void>(done);
@@ -217,9 +217,9 @@ Draft<D> Builders<D>::voxels(std::span<const Voxel<D>> positions, const VoxelOpt
 
 template std::uint32_t position_tag_bits<2>(const std::array<std::uint32_t, 2>&);
 template std::uint32_t position_tag_bits<3>(const std::array<std::uint32_t, 3>&);
-template Draft<2> Builders<2>::voxels(std::span<const Voxel<2>>, const VoxelOptions&, std::uint64_t,
+template Draft<2> Builders<2>::voxels(std::span<const Voxel<2>>, const VoxelOptions&, std::uint64_t, Spread,
                                       PerfectHashReport*);
-template Draft<3> Builders<3>::voxels(std::span<const Voxel<3>>, const VoxelOptions&, std::uint64_t,
+template Draft<3> Builders<3>::voxels(std::span<const Voxel<3>>, const VoxelOptions&, std::uint64_t, Spread,
                                       PerfectHashReport*);
 
 }  // namespace quadrat::voxels
