@@ -214,8 +214,9 @@ struct FieldsOf<ClothOptions> {
     static constexpr std::tuple rows = {
         field("time_step", &S::time_step, "s", "Of the cloth alone.").in(Range::positive),
         field("gravity", &S::gravity, "m/s²", "").in(Range::corner).as(Use::made),
-        field("thickness", &S::thickness, "m", "Kept between surfaces; well below the length of an edge.")
-            .in(Range::positive),
+        field("thickness", &S::thickness, "m", "Kept between surfaces; less than the shortest edge.")
+            .in(Range::positive_or_unset)
+            .or_else("0.01, or half of the shortest edge if that is less"),
         field("contact_friction", &S::friction, "", "Coulomb's coefficient where cloth meets cloth or a body.")
             .in(Range::not_negative),
         field("damping", &S::damping, "1/s", "Of velocities.").in(Range::not_negative),
@@ -223,7 +224,8 @@ struct FieldsOf<ClothOptions> {
             .in(Range::not_negative),
         field("bend_compliance", &S::bend_compliance, "m/N", "Between the far corners of neighbouring triangles.")
             .in(Range::not_negative),
-        field("iterations", &S::iterations, "", "Of the solver, per step.").from(1, 10000),
+        field("iterations", &S::iterations, "", "Sub-steps per step; 0: as many as the sheet has cells across.")
+            .from(0, 10000),
         field("executor", &S::executor, "", "").as(Use::run_time)};
 };
 
