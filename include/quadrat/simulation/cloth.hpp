@@ -87,7 +87,8 @@ class Cloth {
     /// triangles: positions in `positions`, or Error{bad_value} names the index.
     /// positions: metres, finite; or Error{bad_value}, also if the surface starts in contact with itself. Triangles
     ///     that share a vertex may touch.
-    /// options: Error{bad_value} names the time step or the thickness if the first is not positive, the second negative, or one not
+    /// options: Error{bad_value} names the time step or the thickness if the first is not positive, the second
+    /// negative, or one not
     ///     finite.
     Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positions, const ClothOptions& options = {});
     ~Cloth();
