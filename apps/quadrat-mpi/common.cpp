@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include "base/peak_rss.hpp"
 #include "io/checksum.hpp"
+#include "io/peak_rss.hpp"
 
 namespace quadrat::mpi_cli {
 namespace {
@@ -27,8 +27,7 @@ void CommonOptions::add_to(CLI::App& verb) {
 
 void Report::print(const Communicator& comm, const CommonOptions& options, const char* what, const char* found) const {
     const std::uint64_t all_pairs = comm.sum(pairs), sum = comm.sum(checksum), ghosts = comm.sum(held - own);
-    const std::uint64_t bytes = comm.sum(bytes_sent), most_held = comm.max(held),
-                        rss = comm.max(base::peak_rss_bytes());
+    const std::uint64_t bytes = comm.sum(bytes_sent), most_held = comm.max(held), rss = comm.max(io::peak_rss_bytes());
     const double split[] = {read, seconds.migrate, seconds.halo, seconds.build, seconds.find, write};
     double most[6];
     for (int k = 0; k < 6; ++k) most[k] = largest(comm, split[k]);

@@ -1,6 +1,6 @@
 #include "verb.hpp"
 
-#include "base/peak_rss.hpp"
+#include "io/peak_rss.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -70,7 +70,7 @@ double median(std::vector<double> values) {
 }
 
 std::uint64_t peak_rss_bytes() {
-    return base::peak_rss_bytes();
+    return io::peak_rss_bytes();
 }
 
 std::string grouped(std::uint64_t value) {

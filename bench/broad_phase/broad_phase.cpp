@@ -2,8 +2,8 @@
 // HashGridHierarchy and KeptPairs; smallest and median of the steps, their mean, and peak memory above the input.
 // Without arguments it runs a few small cases. SCENE "once": N unit cubes, inserted once, pairs counted and not stored;
 // for numbers that leave no room for a moving world.
-#include "base/peak_rss.hpp"
 #include "base/random.hpp"
+#include "io/peak_rss.hpp"
 #include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
@@ -23,7 +23,7 @@ double now() {
 }
 
 double peak_bytes() {
-    return static_cast<double>(base::peak_rss_bytes());
+    return static_cast<double>(io::peak_rss_bytes());
 }
 
 struct Series {

@@ -1,10 +1,10 @@
-#include "base/peak_rss.hpp"
+#include "io/peak_rss.hpp"
 
 #include <sys/resource.h>
 
 #include <cstdio>
 
-namespace quadrat::base {
+namespace quadrat::io {
 
 std::uint64_t peak_rss_bytes() {
     if (std::FILE* const file = std::fopen("/proc/self/status", "re")) {
@@ -19,4 +19,4 @@ std::uint64_t peak_rss_bytes() {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) * 1024 : 0;
 }
 
-}  // namespace quadrat::base
+}  // namespace quadrat::io
