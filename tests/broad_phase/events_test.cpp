@@ -74,7 +74,7 @@ TEST(PairEvents, AreTheDifferencesOfSteps) {
     }
 }
 
-// Three partners fit a row: here one box has hundreds, which come and go.
+// Seven partners fit a row: here one box has hundreds, which come and go.
 TEST(PairEvents, OfCrowds) {
     Grid grid;
     PairEvents events;
@@ -95,7 +95,7 @@ TEST(PairEvents, OfCrowds) {
 
 TEST(PairEvents, KnowObjectsThatUsedOneSlot) {
     const Box3f cube{{0, 0, 0}, {1, 1, 1}};
-    for (const std::size_t others : {2u, 6u}) {  // rows with room, and too full
+    for (const std::size_t others : {2u, 12u}) {  // rows with room, and too full
         Grid grid;
         PairEvents events;
         Names before;

@@ -40,7 +40,7 @@ struct PairEventsStats {
 ///     grid.find_events(events);
 ///     for (const auto& [a, b] : events.begun()) play_sound(a, b);
 ///
-/// Holds 16 bytes per slot and what the spans show. Const members may be called concurrently with each other, and with
+/// Holds 40 bytes per slot and what the spans show. Const members may be called concurrently with each other, and with
 /// no other member. One that was moved from can be assigned to or destroyed.
 class PairEvents {
   public:

@@ -1,6 +1,6 @@
 // The pairs of the last step, in rows by their smaller slot: a new pair is looked for among the few of its row, which
 // is one access to memory that can be asked for early, where sorting two steps and merging them costs several times as
-// much as finding the pairs. Three partners fit a row of 16 bytes; boxes that do not crowd have one on average. What
+// much as finding the pairs. Seven partners fit a row of 32 bytes; boxes that do not crowd have two on average. What
 // does not fit is kept sorted beside the rows, and merged.
 //
 // The room of events: others use this header; PairTracker, which is here too, is public.
@@ -33,14 +33,14 @@ class EventTable {
     [[nodiscard]] std::size_t bytes() const;
 
   private:
-    static constexpr std::uint32_t width = 3;  // partners of a row
+    static constexpr std::uint32_t width = 7;  // partners of a row
 
-    //   state:  63..7 unused | 6 crowded | 5 4 3 seen, one bit per partner | 2 unused | 1 0 count
-    struct alignas(16) Row {
+    //   state:  31..11 unused | 10 crowded | 9..3 seen, one bit per partner | 2..0 count
+    struct alignas(32) Row {
         std::uint32_t partner[width];
         std::uint32_t state;
     };
-    static constexpr std::uint32_t count_bits = 3, first_seen = 3, seen_bits = 7u << first_seen, crowded = 1u << 6;
+    static constexpr std::uint32_t count_bits = 7, first_seen = 3, seen_bits = 127u << first_seen, crowded = 1u << 10;
 
     template <bool Renewed>
     void take_all(std::span<const Pair> pairs);
