@@ -3,19 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "io/checksum.hpp"
+#include "io/peak_rss.hpp"
 
 namespace quadrat::mpi_cli {
 namespace {
-
-std::uint64_t peak_rss_bytes() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 double largest(const Communicator& comm, double value) {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm.handle());
@@ -33,7 +27,7 @@ void CommonOptions::add_to(CLI::App& verb) {
 
 void Report::print(const Communicator& comm, const CommonOptions& options, const char* what, const char* found) const {
     const std::uint64_t all_pairs = comm.sum(pairs), sum = comm.sum(checksum), ghosts = comm.sum(held - own);
-    const std::uint64_t bytes = comm.sum(bytes_sent), most_held = comm.max(held), rss = comm.max(peak_rss_bytes());
+    const std::uint64_t bytes = comm.sum(bytes_sent), most_held = comm.max(held), rss = comm.max(io::peak_rss_bytes());
     const double split[] = {read, seconds.migrate, seconds.halo, seconds.build, seconds.find, write};
     double most[6];
     for (int k = 0; k < 6; ++k) most[k] = largest(comm, split[k]);

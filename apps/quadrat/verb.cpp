@@ -1,5 +1,7 @@
 #include "verb.hpp"
 
+#include "io/peak_rss.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <limits>
 
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace quadrat::cli {
@@ -69,9 +70,7 @@ double median(std::vector<double> values) {
 }
 
 std::uint64_t peak_rss_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    return io::peak_rss_bytes();
 }
 
 std::string printable(std::string_view text) {

@@ -3,11 +3,10 @@
 // Without arguments it runs a few small cases. SCENE "once": N unit cubes, inserted once, pairs counted and not stored;
 // for numbers that leave no room for a moving world.
 #include "base/random.hpp"
+#include "io/peak_rss.hpp"
 #include "workloads/scenes.hpp"
 
 #include <quadrat/broad_phase.hpp>
-
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,9 +23,7 @@ double now() {
 }
 
 double peak_bytes() {
-    rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) * 1024;
+    return static_cast<double>(io::peak_rss_bytes());
 }
 
 struct Series {

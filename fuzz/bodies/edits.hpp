@@ -1,6 +1,7 @@
-// Bytes as a sequence of edits of a broad phase: insert, move, erase, bulk insert, bulk update, filters and half-spaces
-// where there are some, bad boxes and stale ids, with the pairs and queries held against brute force. Run by the
-// fuzzer, by the replay of its corpus and, on millions of random bytes, by tests/broad_phase.
+// Bytes as a sequence of edits of a broad phase: insert, move, erase, bulk insert, bulk update, and where there are
+// such filters, half-spaces, rest and wake, many edits at once and events, bad boxes and stale ids, with the pairs,
+// events and queries held against brute force. Run by the fuzzer, by the replay of its corpus and, on millions of
+// random bytes, by tests/broad_phase.
 #pragma once
 
 #include <quadrat/broad_phase.hpp>
@@ -10,9 +11,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fuzz/bodies/require.hpp"
@@ -64,13 +68,15 @@ class EditedSet {
         Box<D, T> box;
         Filter filter = {};
         std::optional<HalfSpace<D, T>> half_space = {};  // then the box is not used
+        bool asleep = false;
     };
 
     void edit(Bytes& bytes) {
         const std::uint8_t what = bytes.next();
         if (what == 0) {  // what is rare
             const std::uint8_t which = bytes.next();
-            if (which < 40) return bulk_update(bytes);
+            if (which < 30) return bulk_update(bytes);
+            if (which < 60) return many(bytes);
             if (which < 120) return bulk_insert(bytes);
             if (which < 200) return stale(bytes);
             if (which < 220) return insert_half_space(bytes);
@@ -89,8 +95,7 @@ class EditedSet {
             const Box<D, T> box = any_box(bytes);
             if (!legal(box)) return refuse([&] { structure_.move(object.id, box); });
             structure_.move(object.id, box);
-            object.box = box;
-            object.half_space.reset();
+            moved(object, box);
         } else {
             structure_.erase(object.id);
             require(!structure_.contains(object.id));
@@ -162,13 +167,95 @@ class EditedSet {
         require(false);
     }
 
+    static void moved(Object& object, const Box<D, T>& box) {
+        object.box = box;
+        object.half_space.reset();
+        object.asleep = false;
+    }
+
+    // Batches by id: rest, wake, move and erase; an id may be named more than once but by erase.
+    void many(Bytes& bytes) {
+        if constexpr (filtered) {
+            if (live_.empty()) return;
+            const std::uint8_t what = bytes.next();
+            std::vector<std::size_t> some(bytes.below(2 * live_.size()));
+            for (std::size_t& i : some) i = bytes.below(live_.size());
+            if (what % 4 == 3) {
+                std::sort(some.begin(), some.end());
+                some.erase(std::unique(some.begin(), some.end()), some.end());
+                if (some.size() > live_.size() / 2 && what % 8 != 7) some.resize(live_.size() / 2);
+            }
+            std::vector<Id> ids;
+            for (const std::size_t i : some) ids.push_back(live_[i].id);
+            const std::span<const Id> span(ids);
+            if (what % 4 <= 1) {
+                what % 4 == 0 ? structure_.rest(span) : structure_.wake(span);
+                for (const std::size_t i : some) live_[i].asleep = what % 4 == 0;
+            } else if (what % 4 == 2) {
+                std::vector<Box<D, T>> boxes;
+                bool good = true;
+                for (std::size_t i = 0; i < some.size(); ++i) {
+                    boxes.push_back(any_box(bytes));
+                    good = good && legal(boxes.back());
+                }
+                const std::span<const Box<D, T>> new_boxes(boxes);
+                if (!good) return refuse([&] { structure_.move(span, new_boxes); });
+                structure_.move(span, new_boxes);
+                for (std::size_t i = 0; i < some.size(); ++i) moved(live_[some[i]], boxes[i]);
+            } else {
+                structure_.erase(span);
+                for (std::size_t i = some.size(); i-- != 0;) {
+                    dead_ = live_[some[i]].id;
+                    live_[some[i]] = live_.back();
+                    live_.pop_back();
+                }
+                if (!ids.empty()) refuse([&] { structure_.erase(span); }, ErrorKind::stale_id);
+            }
+        }
+    }
+
+    // Pairs of ids, those of the step before and those of now.
+    void check_events(const std::vector<Pair>& pairs) {
+        if constexpr (filtered) {
+            const auto less = [](const IdPair& a, const IdPair& b) {
+                const auto key = [](const IdPair& p) {
+                    return std::tuple(p.first.slot, p.second.slot, p.first.generation, p.second.generation);
+                };
+                return key(a) < key(b);
+            };
+            const auto sorted = [&](std::vector<IdPair> some) {
+                std::sort(some.begin(), some.end(), less);
+                return some;
+            };
+            std::vector<IdPair> now;
+            for (const Pair& p : pairs) {
+                const Id a = live_[p.first].id, b = live_[p.second].id;
+                now.push_back(a.slot < b.slot ? IdPair{a, b} : IdPair{b, a});
+            }
+            now = sorted(std::move(now));
+            const auto without = [&](const std::vector<IdPair>& all, const std::vector<IdPair>& some) {
+                std::vector<IdPair> rest;
+                std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(rest), less);
+                return rest;
+            };
+            structure_.find_events(events_);
+            require(sorted({events_.begun().begin(), events_.begun().end()}) == without(now, before_));
+            require(sorted({events_.ended().begin(), events_.ended().end()}) == without(before_, now));
+            require(events_.persisting().size() + events_.begun().size() == now.size());
+            for (const Pair& p : events_.persisting())
+                require(std::binary_search(before_.begin(), before_.end(),
+                                           IdPair{structure_.id(p.first), structure_.id(p.second)}, less));
+            before_ = std::move(now);
+        }
+    }
+
     void bulk_update(Bytes& bytes) {
         std::vector<Box<D, T>> boxes(structure_.slots());
         for (auto& box : boxes) box.lo[0] = std::numeric_limits<T>::quiet_NaN();  // of erased slots: ignored
         bool good = true;
         std::vector<Object> next = live_;
         for (Object& object : next) {
-            if (object.half_space) continue;  // stays
+            if (object.half_space || object.asleep) continue;  // they stay
             if (bytes.next() % 2) object.box = any_box(bytes);
             boxes[object.id.slot] = object.box;
             good = good && legal(object.box);
@@ -227,7 +314,8 @@ class EditedSet {
     }
 
     static bool may_meet(const Object& a, const Object& b) {
-        return (a.filter.group & b.filter.mask) != 0 && (b.filter.group & a.filter.mask) != 0;
+        return !(a.asleep && b.asleep) && (a.filter.group & b.filter.mask) != 0 &&
+               (b.filter.group & a.filter.mask) != 0;
     }
 
     static bool reaches(const HalfSpace<D, T>& h, const Box<D, T>& box) {
@@ -281,7 +369,8 @@ class EditedSet {
         boxes_.clear();
         bool plain = true;  // boxes that all may meet
         for (std::uint32_t i = 0; i < live_.size(); ++i) {
-            plain = plain && !live_[i].half_space && live_[i].filter == Filter{};
+            plain = plain && !live_[i].half_space && live_[i].filter == Filter{} && !live_[i].asleep;
+            if constexpr (filtered) require(structure_.resting(live_[i].id) == live_[i].asleep);
             require(structure_.contains(live_[i].id) && structure_.id(live_[i].id.slot) == live_[i].id);
             require(number[live_[i].id.slot] == ~std::uint32_t{0});
             number[live_[i].id.slot] = i;
@@ -319,6 +408,7 @@ class EditedSet {
         structure_.for_each_pair([&](Pair p) { streamed.push_back(p); });
         normal(streamed);
         require(streamed == expected);
+        check_events(expected);
         const Box<D, T> query = any_box(bytes);
         if (!legal(query)) return;
         std::vector<std::uint32_t> slots, overlapping;
@@ -339,6 +429,8 @@ class EditedSet {
     std::vector<Object> live_;
     std::vector<Box<D, T>> boxes_;
     Id dead_;
+    PairEvents events_;
+    std::vector<IdPair> before_;
 };
 
 template <int D, class T>

@@ -3,7 +3,9 @@
 //
 //     HashGridHierarchy   the production structure: all sizes, edits, spheres, half-spaces, queries, filters
 //     KeptPairs           boxes of which few move far in a step: pairs are kept from step to step
-//     PairTracker         which pairs began, stayed and ended since the last step; works on the pairs of any of them
+//     PeriodicBoxes       boxes in a world that repeats itself along some axes
+//     PairEvents          which pairs began, went on and ended since the last step, by ids, while they are found
+//     PairTracker         the same for the pairs of any structure, by slots
 //     GroupHash           boxes of like size in few voxels, as for deforming meshes (GSH)
 //     HierarchicalHash    the structure of HSH, and MultilevelHash, UniformHash, which it is measured against
 //     BruteForce          an oracle, or a few hundred boxes
@@ -14,7 +16,9 @@
 #include <quadrat/broad_phase/kept_pairs.hpp>
 #include <quadrat/broad_phase/multilevel_hash.hpp>
 #include <quadrat/broad_phase/options.hpp>
+#include <quadrat/broad_phase/pair_events.hpp>
 #include <quadrat/broad_phase/pair_tracker.hpp>
+#include <quadrat/broad_phase/periodic_boxes.hpp>
 #include <quadrat/cells/brute_force.hpp>
 #include <quadrat/cells/hierarchical_hash.hpp>
 #include <quadrat/cells/uniform_hash.hpp>

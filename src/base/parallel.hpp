@@ -86,4 +86,43 @@ inline void check_in(const Watch& watch, std::size_t done, std::size_t total) {
     if (watch.report) watch.report(total ? static_cast<double>(done) / static_cast<double>(total) : 1.0);
 }
 
+/// check_in() for tasks side by side: report hears of one at a time, of numbers that never fall, and no thread waits
+/// for it. A task that ends meanwhile is counted and told with the next; whoever reports may thus call anything that
+/// runs tasks of its own, on whose threads this call's tasks may come to their end.
+class TaskProgress {
+  public:
+    TaskProgress(const Watch& watch, std::size_t total) : watch_(watch), total_(total) {}
+    TaskProgress(const TaskProgress&) = delete;
+    TaskProgress& operator=(const TaskProgress&) = delete;
+
+    /// One task more is done. Throws as check_in().
+    void done_one() {
+        check_stop(watch_);
+        done_.fetch_add(1, std::memory_order_relaxed);
+        if (!watch_.report || busy_.exchange(true, std::memory_order_acquire)) return;
+        const Leave leave{busy_};
+        tell(done_.load(std::memory_order_relaxed));
+    }
+    /// All tasks have returned: tells what nobody was told.
+    void finish() {
+        if (watch_.report && told_ != total_) tell(total_);
+    }
+
+  private:
+    struct Leave {
+        std::atomic<bool>& busy;
+        ~Leave() { busy.store(false, std::memory_order_release); }
+    };
+    void tell(std::size_t done) {
+        told_ = done;
+        check_in(watch_, done, total_);
+    }
+
+    const Watch& watch_;
+    const std::size_t total_;
+    std::atomic<std::size_t> done_{0};
+    std::atomic<bool> busy_{false};
+    std::size_t told_ = 0;  // guarded by busy_
+};
+
 }  // namespace quadrat::base

@@ -2,6 +2,7 @@
 // to the classes that search it.
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 
+#include "broad_phase/events/event_table.hpp"
 #include "broad_phase/hierarchy.hpp"
 #include "broad_phase/outside_pairs.hpp"
 #include "broad_phase/pair_search.hpp"
@@ -13,6 +14,7 @@
 #include <quadrat/error.hpp>
 
 #include <cmath>
+#include <utility>
 
 namespace quadrat {
 
@@ -47,6 +49,17 @@ void check_half_space(const HalfSpace<D, T>& half_space) {
     }
     if (zero) bad("normal", "must not be zero");
     if (!std::isfinite(half_space.offset)) bad("offset", "must be finite");
+}
+
+/// The slots of ids that are all there, or stale_id names the position of the first that is not.
+template <int D, class T>
+std::vector<std::uint32_t> checked_slots(const broad_phase::SlotTable<D, T>& slots, std::span<const Id> ids) {
+    std::vector<std::uint32_t> some(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (!slots.contains(ids[i])) throw Error(ErrorKind::stale_id, "no such object", {.index = i, .field = "ids"});
+        some[i] = ids[i].slot;
+    }
+    return some;
 }
 
 }  // namespace
@@ -124,6 +137,45 @@ void HashGridHierarchy<D, T>::move(Id id, const Sphere<D, T>& sphere) {
 }
 
 template <int D, class T>
+void HashGridHierarchy<D, T>::insert(std::span<const Box<D, T>> boxes, std::vector<Id>& ids) {
+    const std::uint32_t first = insert(boxes);
+    ids.resize(boxes.size());
+    for (std::uint32_t i = 0; i < ids.size(); ++i) ids[i] = impl_->slots.id(first + i);
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::erase(std::span<const Id> ids) {
+    std::vector<std::uint32_t> some = checked_slots(impl_->slots, ids);
+    std::vector<std::uint8_t> named(impl_->slots.size(), 0);
+    for (std::size_t i = 0; i < some.size(); ++i)
+        if (std::exchange(named[some[i]], std::uint8_t{1}) != 0)
+            throw Error(ErrorKind::stale_id, "named twice", {.index = i, .field = "ids"});
+    impl_->erase(std::span<const std::uint32_t>(some));
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::move(std::span<const Id> ids, std::span<const Box<D, T>> boxes) {
+    if (ids.size() != boxes.size()) throw Error(ErrorKind::bad_shape, "expected one box per id", {.field = "boxes"});
+    impl_->slots.expect_boxes();
+    const std::vector<std::uint32_t> some = checked_slots(impl_->slots, ids);
+    cells::check_boxes(boxes, impl_->options.executor);
+    impl_->move(some, boxes);
+}
+
+template <int D, class T>
+void HashGridHierarchy<D, T>::rest(std::span<const Id> ids) {
+    impl_->rest(checked_slots(impl_->slots, ids));
+}
+template <int D, class T>
+void HashGridHierarchy<D, T>::wake(std::span<const Id> ids) {
+    impl_->wake(checked_slots(impl_->slots, ids));
+}
+template <int D, class T>
+bool HashGridHierarchy<D, T>::resting(Id id) const {
+    return impl_->slots.contains(id) && impl_->slots.asleep(id.slot);
+}
+
+template <int D, class T>
 void HashGridHierarchy<D, T>::update(std::span<const Box<D, T>> boxes) {
     impl_->slots.expect_boxes();
     impl_->update(boxes);
@@ -136,9 +188,10 @@ void HashGridHierarchy<D, T>::update(std::span<const Sphere<D, T>> spheres) {
     cells::check_slots(spheres.size(), slots.size());
     std::vector<Box<D, T>> boxes(spheres.size());
     for (std::uint32_t i = 0; i < spheres.size(); ++i)
-        if (!slots.is_free(i)) boxes[i] = broad_phase::checked_box_of(spheres[i], i);
+        if (!slots.is_free(i) && !slots.asleep(i)) boxes[i] = broad_phase::checked_box_of(spheres[i], i);
     impl_->update(boxes);
-    for (std::uint32_t i = 0; i < spheres.size(); ++i) slots.set_sphere(i, spheres[i]);
+    for (std::uint32_t i = 0; i < spheres.size(); ++i)
+        if (!slots.asleep(i)) slots.set_sphere(i, spheres[i]);
 }
 
 template <int D, class T>
@@ -157,6 +210,23 @@ void HashGridHierarchy<D, T>::clear() {
 template <int D, class T>
 void HashGridHierarchy<D, T>::find_pairs(std::vector<Pair>& out) const {
     broad_phase::PairSearch<D, T>(*impl_).find(out);
+}
+template <int D, class T>
+void HashGridHierarchy<D, T>::find_events(PairEvents& events) const {
+    broad_phase::EventTable& table = *events.table_;
+    try {
+        table.begin(impl_->slots.generations(), most_pairs());
+        broad_phase::PairSearch<D, T>(*impl_).visit_in_order(
+            [](void* context, std::span<const Pair> pairs) {
+                static_cast<broad_phase::EventTable*>(context)->take(pairs);
+            },
+            &table);
+    } catch (...) {
+        table.clear();
+        throw;
+    }
+    if (const std::size_t count = table.end(); count > most_pairs())
+        cells::throw_too_large(count, impl_->options.max_bytes);
 }
 template <int D, class T>
 void HashGridHierarchy<D, T>::visit_pairs(PairVisitor visit, void* context) const {
@@ -184,65 +254,6 @@ void HashGridHierarchy<D, T>::check_size(std::size_t count, std::vector<Pair>& o
 }
 
 template <int D, class T>
-void HashGridHierarchy<D, T>::find(const Vec<D, T>& point, std::vector<std::uint32_t>& out) const {
-    cells::check_point(point);
-    broad_phase::Queries<D, T>(*impl_).find(Box<D, T>{point, point}, out);
-}
-template <int D, class T>
-void HashGridHierarchy<D, T>::find(const Box<D, T>& box, std::vector<std::uint32_t>& out) const {
-    broad_phase::Queries<D, T>(*impl_).find(box, out);
-}
-template <int D, class T>
-void HashGridHierarchy<D, T>::find(const Sphere<D, T>& sphere, std::vector<std::uint32_t>& out) const {
-    broad_phase::Queries<D, T>(*impl_).find(sphere, out);
-}
-template <int D, class T>
-void HashGridHierarchy<D, T>::find(const Segment<D, T>& segment, std::vector<std::uint32_t>& out) const {
-    broad_phase::Queries<D, T>(*impl_).find(segment, out);
-}
-template <int D, class T>
-void HashGridHierarchy<D, T>::find(const Ray<D, T>& ray, std::vector<std::uint32_t>& out) const {
-    broad_phase::Queries<D, T>(*impl_).find(ray, out);
-}
-
-template <int D, class T>
-void HashGridHierarchy<D, T>::visit_hits(std::span<const Box<D, T>> boxes, HitVisitor visit, void* context) const {
-    cells::check_boxes(boxes);
-    const auto order = broad_phase::cell_order<D>(boxes.size(), [&](std::size_t q) { return boxes[q].lo; });
-    std::vector<std::uint32_t> found;
-    broad_phase::in_order(order, boxes, [&](std::uint32_t i) {
-        find(boxes[i], found);
-        visit(context, i, found);
-    });
-}
-
-template <int D, class T>
-void HashGridHierarchy<D, T>::visit_hits(std::span<const Segment<D, T>> segments, HitVisitor visit,
-                                         void* context) const {
-    for (std::size_t i = 0; i < segments.size(); ++i)
-        for (int k = 0; k < D; ++k)
-            if (!std::isfinite(segments[i].a[k]) || !std::isfinite(segments[i].b[k]))
-                throw Error(ErrorKind::bad_value, "not finite", {.index = i});
-    const auto order = broad_phase::cell_order<D>(segments.size(), [&](std::size_t q) { return segments[q].a; });
-    std::vector<std::uint32_t> found;
-    broad_phase::in_order(order, segments, [&](std::uint32_t i) {
-        find(segments[i], found);
-        visit(context, i, found);
-    });
-}
-
-template <int D, class T>
-auto HashGridHierarchy<D, T>::closest_hit(const Ray<D, T>& ray) const -> std::optional<Hit> {
-    const auto hit = broad_phase::Queries<D, T>(*impl_).closest_hit(ray);
-    return hit ? std::optional(Hit{hit->slot, static_cast<T>(hit->distance)}) : std::nullopt;
-}
-template <int D, class T>
-auto HashGridHierarchy<D, T>::nearest(const Vec<D, T>& point) const -> std::optional<Hit> {
-    const auto hit = broad_phase::Queries<D, T>(*impl_).nearest(point);
-    return hit ? std::optional(Hit{hit->slot, static_cast<T>(hit->distance)}) : std::nullopt;
-}
-
-template <int D, class T>
 std::size_t HashGridHierarchy<D, T>::slots() const {
     return impl_->slots.size();
 }
@@ -260,9 +271,16 @@ Id HashGridHierarchy<D, T>::id(std::uint32_t slot) const {
 }
 template <int D, class T>
 BroadPhaseStats HashGridHierarchy<D, T>::stats() const {
-    return {impl_->tests.load(), impl_->sorted.grids().size(), impl_->loose.size(), impl_->unbounded.size(),
-            impl_->bytes()};
+    return {impl_->tests.load(),     impl_->sorted.grids().size() + impl_->resting.grids().size(),
+            impl_->slots.sleepers(), impl_->loose.size(),
+            impl_->unbounded.size(), impl_->bytes()};
 }
+
+}  // namespace quadrat
+
+#include "broad_phase/hash_grid_queries-inl.hpp"
+
+namespace quadrat {
 
 template class HashGridHierarchy<2, float>;
 template class HashGridHierarchy<3, float>;

@@ -1,9 +1,12 @@
-// What a HashGridHierarchy holds: a table of slots, and three stores of boxes. Everything that has a box is in exactly
+// What a HashGridHierarchy holds: a table of slots, and four stores of boxes. Everything that has a box is in exactly
 // one of them:
 //   sorted     the grids of the last bulk update (sorted/grid_set.hpp);
+//   resting    the same for what the caller put to rest: sorted when it comes to rest, not in every update, and never
+//              searched for pairs of its own;
 //   loose      what was edited one by one since, and what fits no grid (loose/dynamic_grids.hpp);
 //   unbounded  infinite boxes and half-spaces (loose/unbounded_list.hpp).
-// Queries look at all three through for_each_near(), which takes one argument for each, so that none is forgotten.
+// Queries look at all of them through for_each_near(), which takes one argument for each kind of store, so that none is
+// forgotten. What rests may also be loose or unbounded, and is then known by its flag in the table of slots alone.
 #pragma once
 
 #include "base/assert.hpp"
@@ -32,6 +35,9 @@ class Hierarchy {
     SlotTable<D, T> slots;
     GridSet<D, T> sorted;
     std::size_t stale = 0;  // records of `sorted` that no longer count
+    GridSet<D, T> resting;
+    std::size_t stale_resting = 0;       // the same of `resting`
+    std::size_t sleepers_in_sorted = 0;  // that were put to rest since the last update
     DynamicGrids<D, T> loose;
     UnboundedList<D, T> unbounded;
 
@@ -46,20 +52,46 @@ class Hierarchy {
     void erase(std::uint32_t slot);
     void move(std::uint32_t slot, const BoxT& box);
     void update(std::span<const BoxT> boxes);
+    /// Many at once; boxes were checked. A slot may be named more than once by move: the last time counts.
+    void erase(std::span<const std::uint32_t> some);
+    void move(std::span<const std::uint32_t> some, std::span<const BoxT> boxes);
+    void rest(std::span<const std::uint32_t> some);
+    void wake(std::span<const std::uint32_t> some);
     void set_filter(std::uint32_t slot, Filter filter);
     [[nodiscard]] std::size_t bytes() const;
 
-    /// Sorts all boxes anew, of slots below `slot_count`. Half-spaces, which are not among them, stay.
-    void load(const BoxInput<D, T>& input, std::size_t slot_count);
+    /// Boxes with their slots. No half-spaces.
+    struct Gathered {
+        std::vector<BoxT> boxes;
+        std::vector<std::uint32_t> slots;
+        void add(std::uint32_t slot, const BoxT& box) {
+            boxes.push_back(box);
+            slots.push_back(slot);
+        }
+    };
 
-    /// Whether a record of `sorted` is still the box of its slot.
+    /// Sorts all boxes of what does not rest anew, of slots below `slot_count`. Half-spaces, which are not among them,
+    /// stay. sleepers: what rests and is sorted or loose, as gather_sleepers() gives it before.
+    void load(const BoxInput<D, T>& input, std::size_t slot_count, const Gathered& sleepers = {});
+
+    /// Whether a record of `sorted` or `resting` is still the box of its slot.
     [[nodiscard]] bool counts(std::uint32_t slot) const { return stale == 0 || slots.is_sorted(slot); }
+    [[nodiscard]] bool counts_resting(std::uint32_t slot) const { return stale_resting == 0 || slots.is_resting(slot); }
 
-    /// Calls visit(slot, box) for every object of the sorted grids.
+    /// Calls visit(set, counts) for the grids of both kinds: counts(slot) tells whether a record of the set does.
+    template <class Visit>
+    void for_each_set(Visit&& visit) const {
+        visit(sorted, [this](std::uint32_t slot) { return counts(slot); });
+        if (resting.size() != 0) visit(resting, [this](std::uint32_t slot) { return counts_resting(slot); });
+    }
+
+    /// Calls visit(slot, box) for every object of the sorted grids, those at rest among them.
     template <class Visit>
     void for_each_sorted(Visit&& visit) const {
-        sorted.for_each([&](std::uint32_t slot, const BoxT& box) {
-            if (counts(slot)) visit(slot, box);
+        for_each_set([&](const GridSet<D, T>& set, const auto& counts) {
+            set.for_each([&](std::uint32_t slot, const BoxT& box) {
+                if (counts(slot)) visit(slot, box);
+            });
         });
     }
     template <class Visit>
@@ -71,9 +103,13 @@ class Hierarchy {
     /// of tests.
     template <class Visit>
     std::uint64_t for_each_sorted_overlap(const BoxT& box, Found& found, Visit&& visit) const {
-        return sorted.for_each_overlap(box, found, [&](std::uint32_t slot, const BoxT& other) {
-            if (counts(slot)) visit(slot, other);
+        std::uint64_t made = 0;
+        for_each_set([&](const GridSet<D, T>& set, const auto& counts) {
+            made += set.for_each_overlap(box, found, [&](std::uint32_t slot, const BoxT& other) {
+                if (counts(slot)) visit(slot, other);
+            });
         });
+        return made;
     }
     template <class Visit>
     std::uint64_t for_each_loose_overlap(const BoxT& box, Visit&& visit) const {
@@ -103,16 +139,17 @@ class Hierarchy {
     }
 
   private:
-    /// All boxes with their slots, in the order in which they are stored. No half-spaces.
-    struct Gathered {
-        std::vector<BoxT> boxes;
-        std::vector<std::uint32_t> slots;
-    };
-    [[nodiscard]] Gathered gather(std::size_t room_for) const;
+    /// What does not rest, in the order in which it is stored, but for slots whose mark is not 0.
+    [[nodiscard]] Gathered gather_awake(std::size_t room_for, const std::vector<std::uint8_t>& marks = {}) const;
+    [[nodiscard]] Gathered gather_sleepers() const;
+    void lay_to_rest(const Gathered& sleepers);
     void put(std::uint32_t slot, const BoxT& box);
     void take_out(std::uint32_t slot);
+    void put_back(const typename UnboundedList<D, T>::Object& object);
+    void sort_again();
     void maybe_rebuild();
     void shrink();
+    [[nodiscard]] bool are_few(std::size_t edits) const;
     void update_one_by_one(std::span<const BoxT> boxes);
 };
 

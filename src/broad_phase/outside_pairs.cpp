@@ -1,38 +1,16 @@
 #include "broad_phase/outside_pairs.hpp"
 
-#include "base/parallel.hpp"
-#include "cells/bounded_pairs.hpp"
+#include "broad_phase/pair_parts.hpp"
+#include "cells/validate.hpp"
 
 #include <algorithm>
 
 namespace quadrat::broad_phase {
 namespace {
 
+constexpr std::size_t least_job = 4096, jobs_at_least = 64;  // objects; of two sets
+constexpr std::size_t few_loose = 32;           // loose objects: a set of their own costs more than all pairs of them
 constexpr std::size_t sorted_loose_from = 256;  // loose objects: below, a set of their own costs more than it saves
-
-/// Calls take(pairs), a block at a time, for the overlapping pairs (slot of a, slot of b) of the sorted grids of both.
-/// Filters are tested where both have some. Returns the number of tests.
-template <int D, class T, class Take>
-std::uint64_t pairs_of_grids(const Hierarchy<D, T>& a, const Hierarchy<D, T>& b, Take&& take) {
-    using Grids = GridSet<D, T>;
-    std::uint64_t tests = 0;
-    std::vector<Pair> block;
-    const auto wrong = [&](const Pair& p) { return !a.counts(p.first) || !b.counts(p.second); };
-    for (const auto& job : Grids::jobs_between(a.sorted, b.sorted, SIZE_MAX)) {
-        base::check_stop(a.options.watch);
-        in_blocks(
-            block, [&](PairBuffer& buffer) { tests += Grids::run_between(a.sorted, b.sorted, job, buffer); },
-            [&](std::span<Pair> pairs) {
-                base::check_stop(a.options.watch);
-                if (job.swapped)
-                    for (Pair& p : pairs) std::swap(p.first, p.second);
-                const auto end =
-                    a.stale + b.stale == 0 ? pairs.end() : std::remove_if(pairs.begin(), pairs.end(), wrong);
-                take(pairs.first(static_cast<std::size_t>(end - pairs.begin())));
-            });
-    }
-    return tests;
-}
 
 }  // namespace
 
@@ -44,9 +22,27 @@ void OutsidePairs<D, T>::add(std::uint32_t a, std::uint32_t b, PairBuffer& out) 
 
 template <int D, class T>
 void OutsidePairs<D, T>::append(PairBuffer& out) const {
-    const bool many = h_.loose.size() >= sorted_loose_from && h_.sorted.size() != 0;
-    h_.tests += many ? append_loose_by_sorting(out) : append_loose(out);
+    const std::size_t n = h_.loose.size();
+    const bool alone = h_.sorted.size() + h_.resting.size() == 0;
+    if (alone && n <= h_.options.all_pairs_below && n <= few_loose)
+        h_.tests += append_few(out);
+    else if (alone ? n <= h_.options.all_pairs_below : n >= sorted_loose_from)
+        h_.tests += append_loose_by_sorting(out);
+    else
+        h_.tests += append_loose(out);
     h_.tests += append_unbounded(out);
+}
+
+// HHG 3.7.
+template <int D, class T>
+std::uint64_t OutsidePairs<D, T>::append_few(PairBuffer& out) const {
+    std::uint32_t slots[few_loose];
+    std::size_t n = 0;
+    h_.for_each_loose([&](std::uint32_t slot, const Box<D, T>&) { slots[n++] = slot; });
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = i + 1; j < n; ++j)
+            if (overlap(h_.loose.box(slots[i]), h_.loose.box(slots[j]))) add(slots[i], slots[j], out);
+    return n * (n - std::size_t{n != 0}) / 2;
 }
 
 template <int D, class T>
@@ -84,8 +80,13 @@ std::uint64_t OutsidePairs<D, T>::append_loose_by_sorting(PairBuffer& out) const
             [&](std::span<Pair> pairs) {
                 for (const Pair& p : pairs) add(slots[p.first], slots[p.second], out);
             });
-    tests += pairs_of_grids(own, h_, [&](std::span<const Pair> pairs) {
-        for (const Pair& p : pairs) add(slots[p.first], p.second, out);
+    for_each_set_pair(own, h_, [&](const auto& a, const auto& counts_a, const auto& b, const auto& counts_b) {
+        for (const auto& job : GridSet<D, T>::jobs_between(a, b, SIZE_MAX)) {
+            base::check_stop(h_.options.watch);
+            tests += pairs_of_job(a, b, job, block, counts_a, counts_b, [&](std::span<const Pair> pairs) {
+                for (const Pair& p : pairs) add(slots[p.first], p.second, out);
+            });
+        }
     });
     // Those that fit no class of their own set.
     Found found;
@@ -123,17 +124,84 @@ std::uint64_t OutsidePairs<D, T>::append_unbounded(PairBuffer& out) const {
     return tests;
 }
 
+// What is sorted in both, job by job, on the executor of the first; the jobs do not depend on it.
+template <int D, class T>
+std::uint64_t OutsidePairs<D, T>::find_between_sorted(const Hierarchy<D, T>& a, const Hierarchy<D, T>& b,
+                                                      std::size_t max_bytes, std::vector<Pair>& out,
+                                                      std::size_t& count) {
+    using Grids = GridSet<D, T>;
+    struct Work {
+        typename Grids::Job job;
+        bool a_rests, b_rests;
+    };
+    std::vector<Work> all;
+    for_each_set_pair(a, b, [&](const Grids& u, const auto&, const Grids& v, const auto&) {
+        const std::size_t objects = std::max(least_job, (u.size() + v.size()) / jobs_at_least);
+        for (const auto& job : Grids::jobs_between(u, v, objects))
+            all.push_back({job, &u != &a.sorted, &v != &b.sorted});
+    });
+    std::atomic<std::uint64_t> tests{0};
+    const PartScratch<D, T> scratch(a, all.size());
+    const std::size_t limit = max_bytes / sizeof(Pair);
+    count = collect({a.options.executor ? a.options.executor : b.options.executor, a.options.watch, max_bytes},
+                    all.size(), out, scratch.parts(), [&](std::size_t k, std::vector<Pair>& part) {
+                        std::size_t dropped = 0;
+                        const auto drop = [&](std::span<const Pair> pairs) {
+                            dropped += pairs.size();
+                            return std::size_t{0};
+                        };
+                        PairBuffer buffer(part, 0, spill_to(limit, drop));
+                        std::vector<Pair> block;
+                        const Work& work = all[k];
+                        tests += pairs_of_job(
+                            work.a_rests ? a.resting : a.sorted, work.b_rests ? b.resting : b.sorted, work.job, block,
+                            [&](std::uint32_t slot) { return work.a_rests ? a.counts_resting(slot) : a.counts(slot); },
+                            [&](std::uint32_t slot) { return work.b_rests ? b.counts_resting(slot) : b.counts(slot); },
+                            [&](std::span<Pair> pairs) {
+                                base::check_stop(a.options.watch);
+                                Pair* end = buffer.reserve(pairs.size());
+                                for (const Pair& p : pairs)
+                                    if (SlotTable<D, T>::are_pair(a.slots, p.first, b.slots, p.second)) *end++ = p;
+                                buffer.set_end(end);
+                                buffer.settle();
+                            });
+                        return buffer.size() + dropped;
+                    });
+    return tests;
+}
+
 template <int D, class T>
 void OutsidePairs<D, T>::find_between(const Hierarchy<D, T>& a, const Hierarchy<D, T>& b, std::vector<Pair>& out) {
-    cells::BoundedPairs pairs(out, std::min(a.options.max_bytes, b.options.max_bytes));
-    Found found;
-    const auto add = [&](std::uint32_t i, std::uint32_t j) {
-        if (SlotTable<D, T>::are_pair(a.slots, i, b.slots, j)) pairs.push({i, j});
+    const std::size_t max_bytes = std::min(a.options.max_bytes, b.options.max_bytes);
+    const std::size_t limit = max_bytes / sizeof(Pair);
+    std::size_t sorted = 0;
+    std::uint64_t tests = find_between_sorted(a, b, max_bytes, out, sorted);
+    std::size_t dropped = sorted > limit ? sorted : 0;
+    const auto drop = [&](std::span<const Pair> pairs) {
+        dropped += pairs.size();
+        return std::size_t{0};
     };
-    std::uint64_t tests = pairs_of_grids(a, b, [&](std::span<const Pair> block) {
-        for (const Pair& p : block) add(p.first, p.second);
-    });
-    // What is loose in a with what is sorted and loose in b, and what is loose in b with what is sorted in a.
+    {
+        PairBuffer pairs(out, out.size(), spill_to(dropped != 0 ? 0 : limit, drop));
+        tests += append_between_others(a, b, pairs);
+    }
+    a.tests = tests;
+    if (dropped == 0) return;
+    dropped += out.size();
+    out.clear();
+    cells::throw_too_large(dropped, max_bytes);
+}
+
+// What is loose in a with what is sorted and loose in b, what is loose in b with what is sorted in a, and what is
+// unbounded with each object of the other set once.
+template <int D, class T>
+std::uint64_t OutsidePairs<D, T>::append_between_others(const Hierarchy<D, T>& a, const Hierarchy<D, T>& b,
+                                                        PairBuffer& out) {
+    Found found;
+    std::uint64_t tests = 0;
+    const auto add = [&](std::uint32_t i, std::uint32_t j) {
+        if (SlotTable<D, T>::are_pair(a.slots, i, b.slots, j)) out.add({i, j});
+    };
     a.for_each_loose([&](std::uint32_t i, const Box<D, T>& box) {
         const auto add_to = [&](std::uint32_t j, const Box<D, T>&) { add(i, j); };
         tests += b.for_each_sorted_overlap(box, found, add_to);
@@ -145,7 +213,6 @@ void OutsidePairs<D, T>::find_between(const Hierarchy<D, T>& a, const Hierarchy<
     b.for_each_loose([&](std::uint32_t j, const Box<D, T>& box) {
         tests += a.for_each_sorted_overlap(box, found, [&](std::uint32_t i, const auto&) { add(i, j); });
     });
-    // What is unbounded is tested against each object of the other set once.
     for (const auto& object : a.unbounded) {
         const auto test = [&](std::uint32_t j, const Box<D, T>& box) {
             if (object.reaches(box)) add(object.slot, j);
@@ -159,9 +226,7 @@ void OutsidePairs<D, T>::find_between(const Hierarchy<D, T>& a, const Hierarchy<
         a.for_each_sorted([&](std::uint32_t i, const Box<D, T>& box) {
             if (object.reaches(box)) add(i, object.slot);
         });
-    pairs.finish();
-    a.tests =
-        tests + a.unbounded.size() * b.slots.alive() + b.unbounded.size() * (a.slots.alive() - a.unbounded.size());
+    return tests + a.unbounded.size() * b.slots.alive() + b.unbounded.size() * (a.slots.alive() - a.unbounded.size());
 }
 
 template class OutsidePairs<2, float>;

@@ -2,6 +2,7 @@
 
 #include "base/parallel.hpp"
 #include "broad_phase/outside_pairs.hpp"
+#include "broad_phase/pair_parts.hpp"
 #include "cells/validate.hpp"
 
 #include <algorithm>
@@ -9,10 +10,12 @@
 namespace quadrat::broad_phase {
 namespace {
 
-constexpr std::size_t parallel_above = 16384;  // objects
-constexpr std::size_t least_job = 4096;        // objects
-constexpr std::size_t jobs_at_least = 64;      // of a large set: enough for the threads of any machine to share
-constexpr std::size_t pieces_in_turn = 64;     // of a grid, where one thread takes them all
+constexpr std::size_t parallel_above = 16384;    // objects
+constexpr std::size_t least_job = 4096;          // objects
+constexpr std::size_t least_resting_job = 1024;  // objects that do not rest
+constexpr std::size_t jobs_at_least = 64;        // of a large set: enough for the threads of any machine to share
+constexpr std::size_t pieces_in_turn = 64;       // of a grid, where one thread takes them all
+constexpr std::size_t largest_piece = 1 << 18;   // objects of a piece where threads share a grid
 
 }  // namespace
 
@@ -41,29 +44,72 @@ class PairSearch<D, T>::Within {
     bool all_true_ = false;
 };
 
+// Those with what rests come last: their pairs are looked at before they are added.
 template <int D, class T>
-auto PairSearch<D, T>::jobs(std::size_t fine_pieces) const -> std::vector<typename Grids::Job> {
-    return h_.sorted.jobs({std::max(least_job, h_.sorted.size() / jobs_at_least), fine_pieces});
+auto PairSearch<D, T>::jobs(std::size_t fine_pieces) const -> std::vector<Job> {
+    std::vector<Job> all;
+    for (const auto& job : h_.sorted.jobs({std::max(least_job, h_.sorted.size() / jobs_at_least), fine_pieces}))
+        all.push_back({job, false});
+    if (h_.sorted.size() == 0 || h_.resting.size() == 0) return all;
+    const std::size_t objects = std::max(least_resting_job, h_.sorted.size() / jobs_at_least);
+    for (const auto& job : Grids::jobs_between(h_.sorted, h_.resting, objects)) all.push_back({job, true});
+    return all;
 }
 
 template <int D, class T>
-void PairSearch<D, T>::run(const typename Grids::Job& job, typename Grids::Window& window, PairBuffer& out) const {
+void PairSearch<D, T>::run(const Job& job, typename Grids::Window& window, Within& within, PairBuffer& out) const {
+    if (job.with_resting) {
+        within.all_true();
+        return run_with_resting(job, out);
+    }
     const std::size_t before = out.size(), spills = out.spills();
     h_.tests += h_.sorted.run(job, window, out);
     const std::size_t from = out.spills() == spills ? before : 0;
     out.set_end(out.data() + from + true_pairs({out.data() + from, out.size() - from}));
 }
 
-// Removes pairs of records that were edited since they were sorted, pairs whose filters have changed since, and pairs
-// of spheres that do not meet. Returns how many are left.
+template <int D, class T>
+void PairSearch<D, T>::run_with_resting(const Job& job, PairBuffer& out) const {
+    std::vector<Pair> block;
+    const auto add = [&](std::span<const Pair> pairs) {
+        Pair* end = out.reserve(pairs.size());
+        for (const Pair& p : pairs)
+            if (h_.slots.are_pair(h_.slots, p.first, h_.slots, p.second))
+                *end++ = {std::min(p.first, p.second), std::max(p.first, p.second)};
+        out.set_end(end);
+        out.settle();
+    };
+    h_.tests += pairs_of_job(
+        h_.sorted, h_.resting, job, block, [&](std::uint32_t slot) { return h_.counts(slot); },
+        [&](std::uint32_t slot) { return h_.counts_resting(slot); }, add);
+}
+
+template <int D, class T>
+void PairSearch<D, T>::visit_job(const Job& job, typename Grids::Window& window, std::vector<Pair>& block, Visit visit,
+                                 void* context) const {
+    in_blocks(
+        block,
+        [&](PairBuffer& buffer) {
+            if (job.with_resting)
+                run_with_resting(job, buffer);
+            else
+                h_.tests += h_.sorted.run(job, window, buffer);
+        },
+        [&](std::span<Pair> pairs) {
+            const std::size_t count = job.with_resting ? pairs.size() : true_pairs(pairs);
+            if (count != 0) visit(context, pairs.first(count));
+        });
+}
+
+// Removes pairs of records that were edited since they were sorted, of objects that were put to rest since, and of
+// spheres that do not meet. Returns how many are left.
 template <int D, class T>
 std::size_t PairSearch<D, T>::true_pairs(std::span<Pair> pairs) const {
     const auto& slots = h_.slots;
-    const bool filter = slots.filters().stored() && !h_.sorted.filtered();
-    if (h_.stale == 0 && !slots.round() && !filter) return pairs.size();
+    if (h_.stale + h_.sleepers_in_sorted == 0 && !slots.round()) return pairs.size();
     const auto wrong = [&](const Pair& p) {
         if (!h_.counts(p.first) || !h_.counts(p.second)) return true;
-        if (filter && !slots.may_meet(slots, p.first, slots, p.second)) return true;
+        if (slots.asleep(p.first) && slots.asleep(p.second)) return true;
         return slots.round() && !spheres_overlap(slots.sphere(p.first), slots.sphere(p.second));
     };
     return static_cast<std::size_t>(std::remove_if(pairs.begin(), pairs.end(), wrong) - pairs.begin());
@@ -77,12 +123,24 @@ void PairSearch<D, T>::check_size(std::size_t total, std::vector<Pair>& out) con
 }
 
 template <int D, class T>
+unsigned PairSearch<D, T>::threads() const {
+    return h_.sorted.size() + h_.resting.size() < parallel_above ? 1 : base::thread_count(h_.options.executor);
+}
+
+template <int D, class T>
 void PairSearch<D, T>::find(std::vector<Pair>& out) const {
-    const unsigned threads = h_.sorted.size() < parallel_above ? 1 : base::thread_count(h_.options.executor);
-    if (threads == 1)
+    if (threads() == 1)
         find_in_turn(out);
     else
-        find_in_parallel(out, threads);
+        find_in_parallel(out, threads());
+}
+
+template <int D, class T>
+void PairSearch<D, T>::visit_in_order(Visit visit, void* context) const {
+    if (threads() == 1) return visit_in_turn(visit, context);
+    std::vector<Pair> pairs;
+    find_in_parallel(pairs, threads());
+    visit(context, pairs);
 }
 
 template <int D, class T>
@@ -94,7 +152,7 @@ void PairSearch<D, T>::find_in_turn(std::vector<Pair>& out) const {
         const auto all = jobs(pieces_in_turn);
         typename Grids::Window window(h_.sorted);
         for (const auto& job : all) {
-            run(job, window, buffer);
+            run(job, window, within, buffer);
             base::check_in(h_.options.watch, ++done, all.size());
             // As if the rest were like the first eighth; a wrong guess costs a copy, or room that is never touched.
             if (done == all.size() / 8)
@@ -111,43 +169,24 @@ void PairSearch<D, T>::find_in_turn(std::vector<Pair>& out) const {
 
 template <int D, class T>
 void PairSearch<D, T>::find_in_parallel(std::vector<Pair>& out, unsigned threads) const {
-    out.clear();
-    // The slabs that a piece shares with the next one are sorted twice.
-    const auto all = jobs(std::size_t{3} * threads);
-    std::unique_lock lock(h_.scratch_mutex, std::try_to_lock);
-    std::vector<std::vector<Pair>> own;
-    std::vector<std::vector<Pair>>& parts = lock.owns_lock() ? h_.scratch : own;
-    if (parts.size() < all.size()) parts.resize(all.size());
-    std::atomic<std::size_t> total{0};
-    std::size_t done = 0;
-    std::mutex report;
-    std::vector<std::size_t> counts(all.size(), 0);
-    base::run_tasks(h_.options.executor, all.size(), [&](std::size_t k) {
-        std::size_t dropped = 0;
-        {
-            const Within within(*this, dropped);
-            PairBuffer buffer(parts[k], 0, spill_to(limit(), within));
-            typename Grids::Window window(h_.sorted);
-            run(all[k], window, buffer);
-        }
-        counts[k] = parts[k].size() + dropped;
-        if ((total += counts[k]) > limit()) std::vector<Pair>().swap(parts[k]);
-        const std::lock_guard one(report);
-        base::check_in(h_.options.watch, ++done, all.size());
-    });
-    check_size(total, out);
-    std::vector<std::size_t> begin(all.size() + 1, 0);
-    for (std::size_t k = 0; k < all.size(); ++k) begin[k + 1] = begin[k] + counts[k];
-    out.resize(begin.back());
-    base::run_tasks(h_.options.executor, all.size(), [&](std::size_t k) {
-        if (counts[k] != 0) std::copy_n(parts[k].data(), counts[k], out.data() + begin[k]);
-    });
-    append_outside(out);
+    // The slabs that a piece shares with the next one are sorted twice. Pieces of a large set are short enough for a
+    // stop to be noticed soon.
+    const auto all = jobs(std::max(std::size_t{3} * threads, h_.sorted.size() / largest_piece));
+    const PartScratch<D, T> scratch(h_, all.size());
+    const std::size_t inside = collect({h_.options.executor, h_.options.watch, h_.options.max_bytes}, all.size(), out,
+                                       scratch.parts(), [&](std::size_t k, std::vector<Pair>& part) {
+                                           std::size_t dropped = 0;
+                                           Within within(*this, dropped);
+                                           PairBuffer buffer(part, 0, spill_to(limit(), within));
+                                           typename Grids::Window window(h_.sorted);
+                                           run(all[k], window, within, buffer);
+                                           return buffer.size() + dropped;
+                                       });
+    append_outside(out, inside > limit() ? inside : 0);
 }
 
 template <int D, class T>
-void PairSearch<D, T>::append_outside(std::vector<Pair>& out) const {
-    std::size_t dropped = 0;
+void PairSearch<D, T>::append_outside(std::vector<Pair>& out, std::size_t dropped) const {
     try {
         Within within(*this, dropped);
         within.all_true();
@@ -167,9 +206,7 @@ void PairSearch<D, T>::visit_in_turn(Visit visit, void* context) const {
     const auto all = jobs(pieces_in_turn);
     std::size_t done = 0;
     for (const auto& job : all) {
-        in_blocks(
-            block, [&](PairBuffer& buffer) { h_.tests += h_.sorted.run(job, window, buffer); },
-            [&](std::span<Pair> pairs) { visit(context, pairs.first(true_pairs(pairs))); });
+        visit_job(job, window, block, visit, context);
         base::check_in(h_.options.watch, ++done, all.size());
     }
     in_blocks(
@@ -180,22 +217,16 @@ void PairSearch<D, T>::visit_in_turn(Visit visit, void* context) const {
 template <int D, class T>
 void PairSearch<D, T>::visit_chunks(Visit visit, void* context) const {
     const auto all = jobs(pieces_in_turn);
-    std::mutex report;
-    std::size_t done = 0;
+    base::TaskProgress progress(h_.options.watch, all.size());
     base::run_tasks(h_.options.executor, all.size(), [&](std::size_t k) {
         std::vector<Pair> block;
         {
             typename Grids::Window window(h_.sorted);
-            in_blocks(
-                block, [&](PairBuffer& buffer) { h_.tests += h_.sorted.run(all[k], window, buffer); },
-                [&](std::span<Pair> pairs) {
-                    const std::size_t count = true_pairs(pairs);
-                    if (count != 0) visit(context, pairs.first(count));
-                });
+            visit_job(all[k], window, block, visit, context);
         }
-        const std::lock_guard one(report);
-        base::check_in(h_.options.watch, ++done, all.size());
+        progress.done_one();
     });
+    progress.finish();
     std::vector<Pair> block;
     in_blocks(
         block, [&](PairBuffer& buffer) { OutsidePairs<D, T>(h_).append(buffer); },

@@ -17,21 +17,31 @@ class PairSearch {
     void find(std::vector<Pair>& out) const;
     /// Calls visit on the caller's thread, in the order of find().
     void visit_in_turn(Visit visit, void* context) const;
+    /// The same; the pairs may be found on the executor's threads first.
+    void visit_in_order(Visit visit, void* context) const;
     /// Calls visit on the threads of the executor.
     void visit_chunks(Visit visit, void* context) const;
 
   private:
     using Grids = GridSet<D, T>;
     class Within;
+    struct Job : Grids::Job {
+        bool with_resting;  // pairs of what is sorted with what rests
+    };
 
+    [[nodiscard]] unsigned threads() const;
     void find_in_turn(std::vector<Pair>& out) const;
     void find_in_parallel(std::vector<Pair>& out, unsigned threads) const;
-    void append_outside(std::vector<Pair>& out) const;
+    /// dropped: pairs that were too many.
+    void append_outside(std::vector<Pair>& out, std::size_t dropped) const;
     void check_size(std::size_t total, std::vector<Pair>& out) const;
     [[nodiscard]] std::size_t limit() const { return h_.options.max_bytes / sizeof(Pair); }
     /// A fine grid is cut into at most so many pieces; nothing else depends on it.
-    [[nodiscard]] std::vector<typename Grids::Job> jobs(std::size_t fine_pieces) const;
-    void run(const typename Grids::Job& job, typename Grids::Window& window, PairBuffer& out) const;
+    [[nodiscard]] std::vector<Job> jobs(std::size_t fine_pieces) const;
+    void run(const Job& job, typename Grids::Window& window, Within& within, PairBuffer& out) const;
+    void run_with_resting(const Job& job, PairBuffer& out) const;
+    void visit_job(const Job& job, typename Grids::Window& window, std::vector<Pair>& block, Visit visit,
+                   void* context) const;
     [[nodiscard]] std::size_t true_pairs(std::span<Pair> pairs) const;
 
     const Hierarchy<D, T>& h_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "broad_phase/filter_table.hpp"
 #include "broad_phase/spheres.hpp"
 #include "cells/validate.hpp"
 
@@ -13,43 +14,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace quadrat::broad_phase {
 
 /// Which store has the truth about a slot. A record of a sorted grid counts only while its slot is `sorted`: an edit
-/// changes the place and leaves the record behind, to be ignored until the next bulk update.
-enum class Place : std::uint8_t { free, sorted, loose, unbounded };
-
-/// A value per slot that most sets never have: until the first one is set all are V{} and nothing is stored.
-template <class V>
-class OptionalColumn {
-  public:
-    [[nodiscard]] bool stored() const { return stored_; }
-    [[nodiscard]] V operator[](std::uint32_t slot) const { return stored_ ? values_[slot] : V{}; }
-    /// All values, or null.
-    [[nodiscard]] const std::vector<V>* values() const { return stored_ ? &values_ : nullptr; }
-
-    void set(std::uint32_t slot, const V& value, std::size_t slots) {
-        QUADRAT_ASSERT(slot < slots);
-        if (!stored_ && value == V{}) return;
-        stored_ = true;
-        values_.resize(slots);
-        values_[slot] = value;
-    }
-    void resize(std::size_t slots) {
-        if (stored_) values_.resize(slots);
-    }
-    void clear() {
-        stored_ = false;
-        values_.clear();
-    }
-    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(V); }
-
-  private:
-    std::vector<V> values_;
-    bool stored_ = false;
-};
+/// changes the place and leaves the record behind, to be ignored until the next bulk update. So does one of `resting`.
+enum class Place : std::uint8_t { free, sorted, resting, loose, unbounded };
 
 template <int D, class T>
 class SlotTable {
@@ -76,6 +48,9 @@ class SlotTable {
         return id.slot;
     }
 
+    /// Of every slot there ever was; ids of a slot that was given back have an older one.
+    [[nodiscard]] std::span<const std::uint32_t> generations() const { return generation_; }
+
     /// Takes a free slot, or a new one.
     [[nodiscard]] std::uint32_t take(Place place) {
         QUADRAT_ASSERT(place != Place::free);
@@ -92,6 +67,7 @@ class SlotTable {
     /// Gives a slot back: its ids are stale from now on.
     void release(std::uint32_t slot) {
         QUADRAT_ASSERT(!is_free(slot));
+        set_asleep(slot, false);
         place_[slot] = Place::free;
         ++generation_[slot];
         free_.push_back(slot);
@@ -103,16 +79,30 @@ class SlotTable {
         place_.resize(count, place);
         if (generation_.size() < count) generation_.resize(count, 1);
         filters_.resize(count);
+        if (!asleep_.empty()) asleep_.resize(count);
         if (round_) spheres_.resize(count);
     }
     void set_place(std::uint32_t slot, Place place) {
         QUADRAT_ASSERT(!is_free(slot) && place != Place::free);
         place_[slot] = place;
     }
-    /// Every slot in use is sorted.
+    /// Every slot in use is sorted, but for those that rest.
     void set_all_sorted() {
-        for (Place& p : place_)
-            if (p != Place::free) p = Place::sorted;
+        for (Place& p : place_) p = p == Place::free || p == Place::resting ? p : Place::sorted;
+    }
+    /// Whether the record of a slot in the grids of what rests counts.
+    [[nodiscard]] bool is_resting(std::uint32_t slot) const {
+        return slot < place_.size() && place_[slot] == Place::resting;
+    }
+
+    /// Objects that the caller put to rest, wherever they are: two of them are no pair.
+    [[nodiscard]] std::size_t sleepers() const { return sleepers_; }
+    [[nodiscard]] bool asleep(std::uint32_t slot) const { return sleepers_ != 0 && asleep_[slot] != 0; }
+    void set_asleep(std::uint32_t slot, bool asleep) {
+        if (this->asleep(slot) == asleep) return;
+        asleep_.resize(size());
+        asleep_[slot] = asleep;
+        asleep ? ++sleepers_ : --sleepers_;
     }
     /// Slots up to the last one in use.
     [[nodiscard]] std::size_t used() const {
@@ -125,6 +115,7 @@ class SlotTable {
         QUADRAT_ASSERT(used >= this->used() && used <= size());
         place_.resize(used);
         filters_.resize(used);
+        if (!asleep_.empty()) asleep_.resize(used);
         if (round_) spheres_.resize(used);
         std::erase_if(free_, [&](std::uint32_t slot) { return slot >= used; });
     }
@@ -138,16 +129,18 @@ class SlotTable {
     }
 
     /// Of one slot, or, if any slot ever had one that is not the default, of all.
-    [[nodiscard]] const OptionalColumn<Filter>& filters() const { return filters_; }
+    [[nodiscard]] const FilterTable& filters() const { return filters_; }
+    void choose_kinds() { filters_.choose_kinds(); }
     void set_filter(std::uint32_t slot, Filter filter) { filters_.set(slot, filter, size()); }
     /// Slot i of a and slot j of b: by their filters.
     [[nodiscard]] static bool may_meet(const SlotTable& a, std::uint32_t i, const SlotTable& b, std::uint32_t j) {
         if (!a.filters_.stored() && !b.filters_.stored()) return true;
-        const Filter p = a.filters_[i], q = b.filters_[j];
-        return (p.group & q.mask) != 0 && (q.group & p.mask) != 0;
+        return broad_phase::may_meet(a.filters_[i], b.filters_[j]);
     }
-    /// Whether two objects whose boxes overlap are a pair: by their filters, and as spheres if both are.
+    /// Whether two objects whose boxes overlap are a pair: by their filters, as spheres if both are, and, in one set,
+    /// if they do not both rest.
     [[nodiscard]] static bool are_pair(const SlotTable& a, std::uint32_t i, const SlotTable& b, std::uint32_t j) {
+        if (&a == &b && a.asleep(i) && a.asleep(j)) return false;
         return may_meet(a, i, b, j) && (!a.round_ || !b.round_ || spheres_overlap(a.sphere(i), b.sphere(j)));
     }
 
@@ -166,7 +159,8 @@ class SlotTable {
 
     [[nodiscard]] std::size_t bytes() const {
         return generation_.capacity() * sizeof(generation_[0]) + place_.capacity() * sizeof(place_[0]) +
-               free_.capacity() * sizeof(free_[0]) + filters_.bytes() + spheres_.capacity() * sizeof(Sphere<D, T>);
+               free_.capacity() * sizeof(free_[0]) + filters_.bytes() + asleep_.capacity() +
+               spheres_.capacity() * sizeof(Sphere<D, T>);
     }
 
   private:
@@ -181,13 +175,16 @@ class SlotTable {
         place_.clear();
         free_.clear();
         filters_.clear();
+        asleep_.clear();
         spheres_.clear();
     }
 
     std::vector<std::uint32_t> generation_;  // of every slot there ever was: old ids stay stale
     std::vector<Place> place_;               // of every slot there is
     std::vector<std::uint32_t> free_;
-    OptionalColumn<Filter> filters_;
+    FilterTable filters_;
+    std::vector<std::uint8_t> asleep_;  // per slot; empty until the first one is put to rest
+    std::size_t sleepers_ = 0;
     std::vector<Sphere<D, T>> spheres_;  // one per slot if round_
     bool round_ = false;
 };

@@ -138,4 +138,29 @@ TEST(Watch, StopsAndReports) {
     EXPECT_EQ(last, 0.25);
 }
 
+// What reports runs tasks of its own, on whose threads tasks of the call come to their end: nobody may wait.
+TEST(TaskProgress, RunsWhatItLikesInAReport) {
+    for (const auto& executor : executors()) {
+        double last = 0;
+        bool fell = false;
+        std::atomic<int> inside{0};
+        const Watch watch{{}, [&](double part) {
+                              fell = fell || part < last;
+                              last = part;
+                              base::run_tasks(executor.get(), 4, [&](std::size_t) { ++inside; });
+                          }};
+        base::TaskProgress progress(watch, 300);
+        base::run_tasks(executor.get(), 300, [&](std::size_t) { progress.done_one(); });
+        progress.finish();
+        EXPECT_EQ(last, 1.0);
+        EXPECT_FALSE(fell);
+        EXPECT_GE(inside.load(), 4);
+    }
+    StopSource stop;
+    stop.request_stop();
+    const Watch watch{stop, {}};
+    base::TaskProgress progress(watch, 2);
+    EXPECT_THROW(progress.done_one(), Error);
+}
+
 }  // namespace

@@ -28,6 +28,11 @@ class Pairs(CommandLine):
                     for threads in (1, 2):
                         self.check("b.npy", boxes, "--method", method, "--threads", threads)
 
+    def test_peak_memory_is_its_own(self):
+        ballast = np.ones(50_000_000)  # 400 MB that are here and not there
+        self.save("b.npy", self.boxes(100, 3, np.float32))
+        self.assertLess(self.json("pairs", "b.npy")["peak_rss_bytes"], ballast.nbytes / 2)
+
     def test_three_dimensions_of_an_array_are_refused(self):
         self.save("b.npy", np.zeros((2, 3, 2)))  # lo and hi per axis: not the order that is read
         self.fails(1, "pairs", "b.npy", says=["b.npy", "3 dimensions"])

@@ -26,6 +26,7 @@ BELOW["bindings"] = set(BELOW) - {"io", "render", "workloads", "distributed"}
 BASE_HEADERS = {"geometry", "error", "executor", "id", "version"}
 # The headers of a room that files outside of it may include; the head of its main header says so, too.
 OPEN = {
+    "broad_phase/events": {"event_table"},
     "broad_phase/loose": {"dynamic_grids", "unbounded_list"},
     "broad_phase/sorted": {"grid_set", "size_classes"},
     "broad_phase/hashes": set(),

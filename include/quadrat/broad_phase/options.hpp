@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace quadrat {
 
@@ -56,9 +59,32 @@ struct HashGridOptions {
     /// Bytes that a call may allocate for its result. One that would need more throws ErrorKind::too_large, which
     /// names the size, and leaves the result empty. Memory of the structure itself does not count. Default: no limit.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
-    /// Follows and ends find_pairs and its variants, which then throw ErrorKind::stopped; a structure that was stopped
-    /// is as it was. Default: nobody watches.
+    /// Follows and ends find_pairs and its variants, and ends bulk inserts and update(), which are not reported. They
+    /// then throw ErrorKind::stopped; a structure that was stopped is as it was. What `report` calls may ask the
+    /// structure anything that is const. Default: nobody watches.
     Watch watch = {};
+};
+
+/// Whom a query finds.
+struct QueryOptions {
+    /// Objects that may meet an object of this filter. Default: nothing, and all objects are found whatever their
+    /// filters.
+    std::optional<Filter> filter = {};
+};
+
+/// What many queries found: one row of slots per query.
+struct QueryRows {
+    /// Where each row begins in `slots`; one more than there are queries, so that the last is the size of `slots`.
+    std::vector<std::uint64_t> offsets;
+    /// All rows behind each other.
+    std::vector<std::uint32_t> slots;
+
+    /// Number of queries.
+    [[nodiscard]] std::size_t size() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+    /// What query i found. i: below size().
+    [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t i) const {
+        return std::span(slots).subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    }
 };
 
 /// What a HashGridHierarchy holds, and what its last find_pairs did.
@@ -68,6 +94,8 @@ struct BroadPhaseStats {
     std::uint64_t tests = 0;
     /// Sorted grids, one per class of sizes, and per crowd that got its own.
     std::size_t grids = 0;
+    /// Objects at rest, wherever they are kept.
+    std::size_t resting = 0;
     /// Objects in the paper's hash grids: edited one by one since the last bulk update, or of no class.
     std::size_t loose = 0;
     /// Objects in the global list (HHG 3.3): infinite boxes and half-spaces. Each is tested against all.

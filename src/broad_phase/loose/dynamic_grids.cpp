@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace quadrat::broad_phase {
@@ -69,8 +70,12 @@ typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_with(std::int32_t 
     if (at != levels_.end() && at->exponent == exponent) return *at;
     Level level;
     level.exponent = exponent;
-    level.quantiser = cells::Quantiser<D>(cell_size(first_size_, options_.factor, exponent));
-    level.smaller = cell_size(first_size_, options_.factor, exponent - 1);
+    if (exponent == of_points) {
+        level.quantiser = cells::Quantiser<D>(1.0);  // until there are some
+    } else {
+        level.quantiser = cells::Quantiser<D>(cell_size(first_size_, options_.factor, exponent));
+        level.smaller = cell_size(first_size_, options_.factor, exponent - 1);
+    }
     const int bits = bits_for(std::max(options_.initial_cells, options_.min_cells));
     std::fill_n(level.bits, D, bits);
     level.head.assign(std::size_t{1} << (D * bits), none);
@@ -100,8 +105,12 @@ template <int D, class T>
 typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_for(const Box<D, T>& box, cells::Cell<D>& cell) {
     double size = 0;
     for (int k = 0; k < D; ++k) size = std::max(size, double(box.hi[k]) - double(box.lo[k]));
-    if (first_size_ == 0)
-        first_size_ = size > 0 ? std::clamp(size * std::sqrt(options_.factor), smallest_cell, largest_cell) : 1.0;
+    if (size == 0) {
+        Level& level = level_with(of_points);
+        cell = level.quantiser.cell(box.lo);
+        return level;
+    }
+    if (first_size_ == 0) first_size_ = std::clamp(size * std::sqrt(options_.factor), smallest_cell, largest_cell);
     const auto fits = [&](const cells::Quantiser<D>& quantiser) {
         bool ok = true;
         for (int k = 0; k < D; ++k) {
@@ -111,12 +120,11 @@ typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_for(const Box<D, T
         return ok;
     };
     for (Level& level : levels_)
-        if (size <= level.quantiser.edge(0)) {
+        if (level.exponent != of_points && size <= level.quantiser.edge(0)) {
             if (size > level.smaller && fits(level.quantiser)) return level;
             break;
         }
-    // A size of zero would fit every cell: it goes where the first object went.
-    for (std::int32_t exponent = size > 0 ? exponent_for(size) : 0;; ++exponent)
+    for (std::int32_t exponent = exponent_for(size);; ++exponent)
         if (fits(cells::Quantiser<D>(cell_size(first_size_, options_.factor, exponent)))) return level_with(exponent);
 }
 
@@ -150,6 +158,41 @@ void DynamicGrids<D, T>::insert(std::uint32_t slot, const Box<D, T>& box) {
     ++size_;
     // HHG 3.4: grow when there are more objects than cells / 8.
     if (level.members.size() * options_.cells_per_object > level.head.size()) resize(level, 1);
+    if (level.exponent == of_points && --level.unfitted == 0) fit_to_points(level);
+}
+
+template <int D, class T>
+void DynamicGrids<D, T>::link_all(Level& level) {
+    std::fill(level.head.begin(), level.head.end(), none);
+    for (const std::uint32_t s : level.members) link(level, s, level.index(level.quantiser.cell(node_[s].box.lo)));
+}
+
+// Cells of which each has about half a point, by a sample: along each axis the shortest interval that holds half of it
+// is what counts, so that a few that lie far away do not. Called once in so many insertions as there are points, which
+// is constant for each.
+template <int D, class T>
+void DynamicGrids<D, T>::fit_to_points(Level& level) {
+    constexpr std::size_t largest_sample = 255;
+    const std::size_t n = level.members.size(), sample = std::min(n, largest_sample), half = (sample + 1) / 2;
+    level.unfitted = std::max<std::size_t>(64, 2 * n);
+    double width[D];
+    std::vector<double> x(sample);
+    for (int k = 0; k < D; ++k) {
+        for (std::size_t i = 0; i < sample; ++i) x[i] = double(node_[level.members[i * n / sample]].box.lo[k]);
+        std::sort(x.begin(), x.end());
+        width[k] = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i + half <= sample; ++i) width[k] = std::min(width[k], x[i + half - 1] - x[i]);
+    }
+    // An axis that is shorter than a cell has no share in their number. Logarithms, because products may overflow.
+    std::sort(width, width + D, std::greater<>());
+    double edge = 0, log_volume = -std::log(2 * double(n));
+    for (int k = 0; k < D && width[k] > edge; ++k) {
+        log_volume += std::log(width[k]);
+        edge = std::exp(log_volume / (k + 1));
+    }
+    if (!(edge > 0)) return;
+    level.quantiser = cells::Quantiser<D>(std::clamp(edge, smallest_cell, largest_cell));
+    link_all(level);
 }
 
 template <int D, class T>
@@ -190,8 +233,9 @@ void DynamicGrids<D, T>::resize(Level& level, int by_bits) {
     for (int k = 0; k < D; ++k) total += level.bits[k] + by_bits;
     if (total > largest_bits || level.bits[0] + by_bits < smallest) return;
     for (int k = 0; k < D; ++k) level.bits[k] += by_bits;
-    level.head.assign(std::size_t{1} << total, none);
-    for (const std::uint32_t s : level.members) link(level, s, level.index(level.quantiser.cell(node_[s].box.lo)));
+    level.head.resize(std::size_t{1} << total);
+    level.head.shrink_to_fit();
+    link_all(level);
 }
 
 // Half of the neighbours (figure 17): every pair of adjacent cells is looked at from one side. Distinct, since an axis

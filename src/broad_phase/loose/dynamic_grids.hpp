@@ -6,7 +6,8 @@
 // container per cell and a list of occupied cells; the level of a box comes from its quantised corners, not from its
 // size, so that +-1 neighbours are exact (docs/concepts.md); grids also shrink, at a sixteenth of the load that makes
 // them grow, so that they do not oscillate, and all but a few of those that became empty go; neighbour offsets are
-// computed, not stored.
+// computed, not stored; points, whose size would fit any cell, have a grid of their own, whose cells follow how far
+// apart they lie (the paper's Algorithm 3 ends in a cell size of 0).
 //
 // The room of the loose store: others use DynamicGrids here and UnboundedList, through Hierarchy (hierarchy.hpp), which
 // visits all stores; half_space_tests.hpp is a predicate, free for all; memory_model.hpp is for the bench of the paper.
@@ -18,7 +19,9 @@
 #include <quadrat/broad_phase/options.hpp>
 #include <quadrat/geometry.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace quadrat::broad_phase {
@@ -44,7 +47,8 @@ class DynamicGrids {
     bool move(std::uint32_t slot, const Box<D, T>& box);
 
     [[nodiscard]] const Box<D, T>& box(std::uint32_t slot) const { return node_[slot].box; }
-    /// Which grid the object is in: the power of the factor.
+    /// Which grid the object is in: the power of the factor; `of_points` for a point.
+    static constexpr std::int32_t of_points = std::numeric_limits<std::int32_t>::min();
     [[nodiscard]] std::int32_t level(std::uint32_t slot) const { return node_[slot].exponent; }
 
     /// Calls visit(slot) for every object, grid by grid.
@@ -71,6 +75,10 @@ class DynamicGrids {
     void for_each_pair(std::uint64_t& tests, Visit&& visit) const {
         for (std::size_t g = 0; g < levels_.size(); ++g) {
             const Level& level = levels_[g];
+            if (level.exponent == of_points) {
+                for_each_pair_of_points(level, tests, visit);
+                continue;
+            }
             for (const std::uint32_t head : level.members) {
                 if (node_[head].previous != none) continue;  // each occupied cell once, by its first object
                 std::uint32_t ahead[13];
@@ -109,6 +117,7 @@ class DynamicGrids {
         std::int32_t bits[D] = {};           // log2 of the cells per axis
         std::vector<std::uint32_t> head;     // first object of each cell
         std::vector<std::uint32_t> members;  // all objects, in no order
+        std::size_t unfitted = 64;           // points that still find a cell before the size of cells is chosen again
 
         [[nodiscard]] std::uint32_t index(const cells::Cell<D>& c) const {
             std::uint64_t i = 0;
@@ -125,6 +134,39 @@ class DynamicGrids {
     void link(Level& level, std::uint32_t slot, std::uint32_t cell);
     void unlink(Level& level, std::uint32_t slot);
     void resize(Level& level, int by_bits);
+    void link_all(Level& level);
+    void fit_to_points(Level& level);
+
+    // Points are a pair where they are equal. However many crowd in a cell, sorting them costs little more than looking
+    // at them; then each looks for the boxes that hold it.
+    template <class Visit>
+    void for_each_pair_of_points(const Level& level, std::uint64_t& tests, Visit& visit) const {
+        std::vector<std::uint32_t> cell;
+        const auto before = [&](std::uint32_t a, std::uint32_t b) {
+            const Vec<D, T>&p = node_[a].box.lo, &q = node_[b].box.lo;
+            for (int k = 0; k < D; ++k)
+                if (p[k] != q[k]) return p[k] < q[k];
+            return a < b;
+        };
+        for (const std::uint32_t head : level.members) {
+            if (node_[head].previous != none) continue;
+            cell.clear();
+            for (std::uint32_t a = head; a != none; a = node_[a].next) cell.push_back(a);
+            std::sort(cell.begin(), cell.end(), before);
+            for (std::size_t i = 0; i < cell.size(); ++i) {
+                for (std::size_t j = i + 1; j < cell.size() && ++tests; ++j) {
+                    if (!(node_[cell[i]].box == node_[cell[j]].box)) break;
+                    visit(cell[i], cell[j]);
+                }
+                const auto test = [&](std::uint32_t b) {
+                    ++tests;
+                    if (overlap(node_[cell[i]].box, node_[b].box)) visit(cell[i], b);
+                };
+                for (const Level& other : levels_)
+                    if (&other != &level) for_each_near(other, node_[cell[i]].box, test);
+            }
+        }
+    }
 
     // The objects of a level in the cells that can hold boxes which overlap `box`, each once.
     template <class Visit>

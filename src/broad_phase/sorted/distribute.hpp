@@ -10,6 +10,8 @@
 
 #include <hwy/cache_control.h>
 
+#include <quadrat/error.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -83,8 +85,20 @@ class Distribution {
         }
     }
 
-    /// The slab and key of each box of a block. Throws bad_value for a bad one; it fits no grid.
+    /// Most blocks have no filter, which is seen at one look.
+    void mark_filtered(const Block& block, const BlockCells& cells, typename SlabPartition<D, T>::Task& lists) const {
+        const FilterTable& filters = *input_.filters;
+        if (input_.ids.empty() && filters.all_plain(block.first, block.count)) return;
+        for (std::size_t k = 0; k < block.count; ++k) {
+            if (cells.slab[k] == no_slab || filters.kind(input_.id(block.first + k)) == FilterTable::plain) continue;
+            if (lists.filtered.empty()) lists.filtered.resize(lists.count.size());
+            lists.filtered[cells.slab[k]] = 1;
+        }
+    }
+
+    /// The slab and key of each box of a block. Throws bad_value for a bad one, which fits no grid; stopped on request.
     void assign(const Block& block, BlockCells& to) const {
+        if (input_.stop.stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
         std::fill_n(to.slab, cell_block, no_slab);
         for (std::size_t c = 0; c < shapes_.size(); ++c)
             if (assign_cells(shapes_[c], first_slab_[c], block.boxes, to) == 0) return;
@@ -99,6 +113,7 @@ class Distribution {
         for_each_block(t, [&](const Block& block) {
             if (!known) assign(block, own);
             const BlockCells& cells = known ? known[block.number] : own;
+            if (input_.filters && input_.filters->stored()) mark_filtered(block, cells, lists);
             if (target.streamed())
                 put_block(block, cells, rest, [&](const auto&... record) { target.add_streamed(lists, record...); });
             else

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/array.hpp"
+#include "broad_phase/filter_table.hpp"
 #include "broad_phase/sorted/fine_grid.hpp"
 #include "broad_phase/sorted/slab_partition.hpp"
 
@@ -21,6 +22,7 @@ struct FineSlab {
     base::Array<std::uint32_t> id;
     base::Array<std::uint32_t> start;  ///< of each bin; one past the last bin is the number of boxes
     std::uint32_t size = 0;
+    bool filtered = false;  ///< holds a box that is not of FilterTable::plain
 };
 
 /// A row of a slab.
@@ -33,8 +35,10 @@ template <int D, class T>
 class FineWindow {
   public:
     /// Looks at a grid of `objects` boxes in the slabs of `partition` from first_slab on. Both must stay as they are.
+    /// filters: of the boxes, or null; with them slabs have one column more: of each box the bit of its kind, and boxes
+    /// that can meet nothing are left out. changed: the partition does not know which slabs have filters.
     void open(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
-              std::size_t objects);
+              std::size_t objects, const FilterTable* filters, bool changed);
 
     /// Sorts what the rows of a slab can meet, unless it was sorted for the slab before this one.
     void move_to(std::uint32_t slab);
@@ -42,6 +46,8 @@ class FineWindow {
     [[nodiscard]] const GridShape<D, T>& shape() const { return shape_; }
     [[nodiscard]] const FineGrid<D, T>& fine() const { return fine_; }
     [[nodiscard]] std::size_t objects() const { return objects_; }
+    /// Null where no box that the slab moved to can meet has a filter.
+    [[nodiscard]] const FilterTable* filters() const;
     /// Of the slab moved to, and of the rows that follow it in the half stencil.
     [[nodiscard]] FineRow row(std::uint32_t row) const {
         const FineSlab& slab = ring_[(row >> shape_.slab_shift) & ring_mask_];
@@ -57,12 +63,17 @@ class FineWindow {
 
   private:
     void sort(std::uint32_t slab);
+    /// Calls visit(records, n) for the records of a slab that can meet something.
+    template <class Visit>
+    void for_each_run(std::size_t slab, bool filtered, Visit&& visit) const;
 
     GridShape<D, T> shape_;
     FineGrid<D, T> fine_;
     const SlabPartition<D, T>* partition_ = nullptr;
     std::size_t first_slab_ = 0;
     std::size_t objects_ = 0;
+    const FilterTable* filters_ = nullptr;
+    bool filters_changed_ = false;
     std::vector<FineSlab> ring_;  // a power of two of them
     std::size_t ring_mask_ = 0;
     std::uint32_t reach_ = 1;  // slabs that are sorted at the same time

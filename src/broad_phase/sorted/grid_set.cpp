@@ -79,8 +79,10 @@ auto GridSet<D, T>::distribute(const BoxInput<D, T>& input, std::size_t all_pair
     const std::vector<BoxT> sample = draw_sample(input, std::clamp(n / 32, least_sample, largest_sample));
     Rest rest = distribute(input, SizeClasses<D, T>::choose(sample, live), executor);
     if (rest.misfits.size() <= live / 16 || sample.size() >= live) return rest;
-    // The sample was not representative.
-    return distribute(input, SizeClasses<D, T>::choose(draw_sample(input, n), live), executor);
+    // The sample was not representative. What was there may be overwritten by now: no stop any more.
+    BoxInput<D, T> to_the_end = input;
+    to_the_end.stop = {};
+    return distribute(to_the_end, SizeClasses<D, T>::choose(draw_sample(input, n), live), executor);
 }
 
 // Bad boxes must leave everything as it was. A large set is put beside the old one; a small set is checked before the
@@ -102,10 +104,11 @@ bool GridSet<D, T>::checks_first(std::size_t boxes) const {
 }
 
 template <int D, class T>
-void GridSet<D, T>::commit(const std::vector<Filter>* filters, Keep keep, Executor* executor) {
+void GridSet<D, T>::commit(const FilterTable* filters, Keep keep, Executor* executor) {
     if (beside_) std::swap(partition_, spare_);
     beside_ = false;
     filters_ = filters;
+    filters_changed_ = false;
     keep_ = keep;
     grids_.clear();
     size_ = 0;
@@ -115,9 +118,8 @@ void GridSet<D, T>::commit(const std::vector<Filter>* filters, Keep keep, Execut
         const std::size_t first_slab = slab;
         std::size_t size = 0;
         for (; slab < first_slab + shape.slabs; ++slab) size += partition_.size(slab);
-        // A single cell has no neighbourhood, rows of a wrapped grid hold boxes from all over the world, and filters
-        // are tested beside coordinates of their own width.
-        const bool fine = keep == Keep::records && !filtered() && !shape.wrapped() && shape.cells() > 1;
+        // A single cell has no neighbourhood, and rows of a wrapped grid hold boxes from all over the world.
+        const bool fine = keep == Keep::records && !shape.wrapped() && shape.cells() > 1;
         need_columns = need_columns || !fine;
         grids_.push_back({shape, first_slab, size, fine});
         size_ += size;
@@ -131,9 +133,16 @@ template <int D, class T>
 void GridSet<D, T>::make_columns(Executor* executor) const {
     if (columns_.size() < grids_.size()) columns_.resize(grids_.size());
     for (std::size_t g = 0; g < grids_.size(); ++g)
-        columns_[g].build(grids_[g].shape, partition_, grids_[g].first_slab, filters_ ? filters_->data() : nullptr,
-                          executor);
+        columns_[g].build(grids_[g].shape, partition_, grids_[g].first_slab, executor);
+    column_filters_ready_ = false;
+    if (filtered()) fill_column_filters(executor);
     columns_ready_.store(true, std::memory_order_release);
+}
+
+template <int D, class T>
+void GridSet<D, T>::fill_column_filters(Executor* executor) const {
+    for (std::size_t g = 0; g < grids_.size(); ++g) columns_[g].fill_filters(filters_->values(), executor);
+    column_filters_ready_.store(true, std::memory_order_release);
 }
 
 template <int D, class T>
@@ -172,7 +181,8 @@ FineWindow<D, T>& GridSet<D, T>::Window::on(std::size_t grid) {
     if (grid_ != grid) {
         const Grid& g = set_.grids_[grid];
         QUADRAT_ASSERT(g.fine);
-        window_->open(g.shape, set_.partition_, g.first_slab, g.size);
+        window_->open(g.shape, set_.partition_, g.first_slab, g.size, set_.filtered() ? set_.filters_ : nullptr,
+                      set_.filters_changed_);
         grid_ = grid;
     }
     return *window_;

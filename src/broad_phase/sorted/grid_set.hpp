@@ -17,6 +17,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "broad_phase/filter_table.hpp"
 #include "broad_phase/sorted/fine_window.hpp"
 #include "broad_phase/sorted/grid_shape.hpp"
 #include "broad_phase/sorted/kernels/pair_kernel.hpp"
@@ -42,6 +43,8 @@ struct BoxInput {
     std::span<const Box<D, T>> boxes;
     std::span<const std::uint32_t> ids = {};  ///< of each box; empty: its position
     std::span<const std::uint8_t> skip = {};  ///< per box, not 0: passed over, and may be anything; empty: none is
+    const FilterTable* filters = nullptr;     ///< of the ids; null: there are none
+    StopToken stop = {};                      ///< ends the update, which then has changed nothing
 
     [[nodiscard]] std::uint32_t id(std::size_t i) const { return ids.empty() ? static_cast<std::uint32_t>(i) : ids[i]; }
     [[nodiscard]] bool skipped(std::size_t i) const { return !skip.empty() && skip[i] != 0; }
@@ -79,17 +82,19 @@ class GridSet {
     [[nodiscard]] Rest distribute(const BoxInput<D, T>& input, std::size_t all_pairs_below, Executor* executor);
     /// The same into grids of these shapes, the smallest boxes' first.
     [[nodiscard]] Rest distribute(const BoxInput<D, T>& input, std::span<const Shape> shapes, Executor* executor);
-    /// Makes what was distributed the content of the set; ends every Window. `filters` has an entry per id, at
-    /// this address until the next commit or drop_filters(), or is null.
-    void commit(const std::vector<Filter>* filters, Keep keep, Executor* executor);
+    /// Makes what was distributed the content of the set; ends every Window. `filters` knows every id, and stays at
+    /// this address until the next commit, or is null.
+    void commit(const FilterTable* filters, Keep keep, Executor* executor);
 
     /// Forgets the boxes and keeps the memory.
     void forget();
     /// Gives the memory back too.
     void release();
-    /// Filters have changed since the commit: from now on pairs are found without them.
-    void drop_filters() { filters_ = nullptr; }
-    [[nodiscard]] bool filtered() const { return filters_ != nullptr; }
+    /// Filters have changed since the commit. Until the next one every slab is taken for one that has some.
+    void filters_changed() {
+        filters_changed_ = true;
+        column_filters_ready_ = false;
+    }
 
     /// Smallest boxes first.
     [[nodiscard]] std::span<const Grid> grids() const { return grids_; }
@@ -189,17 +194,25 @@ class GridSet {
     [[nodiscard]] bool checks_first(std::size_t boxes) const;
     void make_columns(Executor* executor) const;
     void cut_within(std::uint32_t grid, const Cut& cut, std::vector<Job>& jobs) const;
-    /// A grid as the search for pairs sees it.
+    [[nodiscard]] bool filtered() const { return filters_ != nullptr && filters_->stored(); }
+    void fill_column_filters(Executor* executor) const;
+    /// A grid as the search for pairs sees it: with filters, where there are some.
     [[nodiscard]] GridView<D, T> view_for_pairs(std::size_t grid) const {
         GridView<D, T> columns = view(grid);
-        if (!filtered()) columns.filter = {};
-        return columns;
+        columns.filter = {};
+        if (!filtered()) return columns;
+        if (!column_filters_ready_.load(std::memory_order_acquire)) {
+            const std::lock_guard lock(columns_mutex_);
+            if (!column_filters_ready_.load(std::memory_order_relaxed)) fill_column_filters(nullptr);
+        }
+        return columns_[grid].view();
     }
 
     std::vector<Grid> grids_;
     std::size_t size_ = 0;
     Keep keep_ = Keep::records;
-    const std::vector<Filter>* filters_ = nullptr;  // null: columns have none, or old ones
+    const FilterTable* filters_ = nullptr;
+    bool filters_changed_ = false;  // since the commit
 
     // What the grids are made of, and where the next update puts its boxes if it does not check them first.
     SlabPartition<D, T> partition_, spare_;
@@ -210,7 +223,7 @@ class GridSet {
     // Made by the commit if they are needed for pairs or were looked at since the one before it, otherwise when
     // somebody looks at them.
     mutable std::vector<SortedGrid<D, T>> columns_;
-    mutable std::atomic<bool> columns_ready_{false}, columns_used_{false};
+    mutable std::atomic<bool> columns_ready_{false}, columns_used_{false}, column_filters_ready_{false};
     mutable std::mutex columns_mutex_;
 
     mutable std::mutex window_mutex_;

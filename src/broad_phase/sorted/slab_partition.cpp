@@ -20,6 +20,7 @@ void SlabPartition<D, T>::start(std::size_t tasks, std::size_t objects_per_task,
         tasks_[t].buffer.resize_discard(slabs * buffer_records);
         if (tasks_[t].chunks.size() < slabs) tasks_[t].chunks.resize(slabs);
         for (auto& list : tasks_[t].chunks) list.clear();
+        tasks_[t].filtered.clear();
         tasks_[t].next = static_cast<std::uint32_t>(t * share);
     }
 }
@@ -49,7 +50,7 @@ std::size_t SlabPartition<D, T>::bytes() const {
     std::size_t sum = pool_.bytes() + tasks_.capacity() * sizeof(Task);
     for (const Task& t : tasks_) {
         sum += t.count.capacity() * sizeof(t.count[0]) + t.end.capacity() * sizeof(t.end[0]) + t.buffer.bytes() +
-               t.chunks.capacity() * sizeof(t.chunks[0]);
+               t.filtered.capacity() + t.chunks.capacity() * sizeof(t.chunks[0]);
         for (const auto& list : t.chunks) sum += list.capacity() * sizeof(list[0]);
     }
     return sum;

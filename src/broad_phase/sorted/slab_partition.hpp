@@ -31,6 +31,7 @@ class SlabPartition {
         base::Array<Record<D, T>> buffer;                ///< the newest records of each slab, not yet in the pool
         std::vector<std::vector<std::uint32_t>> chunks;  ///< first record of each chunk of a slab
         std::uint32_t next = 0;                          ///< first record of the next free chunk
+        std::vector<std::uint8_t> filtered;              ///< per slab: not 0 if a record has a filter; or empty
     };
 
     /// Forgets everything; tasks may then add up to `objects_per_task` records each.
@@ -58,6 +59,13 @@ class SlabPartition {
         std::size_t sum = 0;
         for (const Task& t : tasks_) sum += t.count[slab];
         return sum;
+    }
+
+    /// Whether a task said that a record of the slab has a filter.
+    [[nodiscard]] bool filtered(std::size_t slab) const {
+        bool any = false;
+        for (const Task& t : tasks_) any |= !t.filtered.empty() && t.filtered[slab] != 0;
+        return any;
     }
 
     /// Calls visit(records, n) for each chunk of a slab, in the order of adding.

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t piece = 128;     // records taken apart between two requests for memory
 constexpr std::size_t in_cache = 512;  // where there is nothing to ask for
+constexpr std::size_t filters_at_once = 1 << 15;
 
 }  // namespace
 
@@ -24,18 +25,14 @@ void SortedGrid<D, T>::resize(const GridShape<D, T>& shape, std::size_t size) {
         hi_[k].resize_discard(size);
     }
     id_.resize_discard(size);
-    if (filtered_) {
-        group_.resize_discard(size);
-        mask_.resize_discard(size);
-    }
     start_.resize_discard(shape.cells() + 1);
     start_[0] = 0;
 }
 
 template <int D, class T>
 void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
-                             const Filter* filters, Executor* executor) {
-    filtered_ = filters != nullptr;
+                             Executor* executor) {
+    filtered_ = false;
     std::vector<std::size_t> begin(shape.slabs + 1, 0);
     std::size_t largest = 0;
     for (std::uint32_t s = 0; s < shape.slabs; ++s) {
@@ -60,13 +57,22 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
             const bool far = partition.streamed() && s + 1 < last;
             if (far) ahead.start(partition, first_slab + s + 1);
             take_apart(records, from, begin[s + 1] - begin[s], far ? &ahead : nullptr);
-            for (std::size_t i = begin[s]; filters && i < begin[s + 1]; ++i) {
-                group_[i] = filters[id_[i]].group;
-                mask_[i] = filters[id_[i]].mask;
-            }
         }
     });
     QUADRAT_ASSERT(start_[shape.cells()] == size_);
+}
+
+template <int D, class T>
+void SortedGrid<D, T>::fill_filters(const Filter* filters, Executor* executor) {
+    filtered_ = true;
+    group_.resize_discard(size_);
+    mask_.resize_discard(size_);
+    base::parallel_for(executor, size_, filters_at_once, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            group_[i] = filters[id_[i]].group;
+            mask_[i] = filters[id_[i]].mask;
+        }
+    });
 }
 
 // The records of a slab in the order of their bins. The starts of its bins but for the first, and of the next slab's

@@ -43,9 +43,10 @@ template <int D, class T>
 class SortedGrid {
   public:
     /// Takes slabs [first_slab, first_slab + shape.slabs) of the partition, which are this grid's.
-    /// filters holds one per id, or is null.
     void build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
-               const Filter* filters, Executor* executor);
+               Executor* executor);
+    /// Gives the view filters; there is one per id.
+    void fill_filters(const Filter* filters, Executor* executor);
 
     [[nodiscard]] GridView<D, T> view() const;
     [[nodiscard]] std::size_t size() const { return size_; }

@@ -14,6 +14,7 @@
 #include "broad_phase/sorted/kernels/pair_output-inl.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #ifndef QUADRAT_BROAD_PHASE_FINE_KERNEL_ONCE
 #define QUADRAT_BROAD_PHASE_FINE_KERNEL_ONCE
@@ -37,14 +38,16 @@ HWY_BEFORE_NAMESPACE();
 namespace quadrat::broad_phase::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <int D, class T>
+// Filtered: of each candidate the bit of its kind (filter_table.hpp) is one more column.
+template <int D, class T, bool Filtered>
 class FineMatcher {
     using W = hn::ScalableTag<std::int16_t>;
     using Vector = hn::Vec<W>;
 
   public:
-    FineMatcher(const FineWindow<D, T>& window, PairBuffer& out)
-        : window_(window), out_(out), ordered_to_(out.size()) {}
+    FineMatcher(const FineWindow<D, T>& window, PairBuffer& out) : window_(window), out_(out), ordered_to_(out.size()) {
+        if constexpr (Filtered) filters_ = window.filters();
+    }
 
     // Homes [first, first + count) of the slab against the boxes of the ranges. The homes are the first boxes of the
     // first range, and each meets only those behind itself there. exact: no difference can be mistaken for another.
@@ -85,6 +88,7 @@ class FineMatcher {
   private:
     // A vector that starts at the last place may stick out.
     static constexpr std::size_t padded = fine_block + 64;
+    static constexpr std::size_t columns = 2 * D + std::size_t{Filtered};
 
     // An empty range costs less than the question whether it is empty.
     HWY_INLINE void copy(const FineRange& range, std::size_t to) {
@@ -96,7 +100,7 @@ class FineMatcher {
         std::uint16_t* column = columns_ + to;
         std::uint32_t* own = id_ + to;
         for (std::int64_t left = range.count;;) {
-            for (std::size_t c = 0; c < 2 * D; ++c)
+            for (std::size_t c = 0; c < columns; ++c)
                 hn::StoreU(hn::LoadU(words, fine + c * stride), words, column + c * padded);
             for (std::size_t k = 0; k < hn::Lanes(words); k += hn::Lanes(lanes))
                 hn::StoreU(hn::LoadU(lanes, id + k), lanes, own + k);
@@ -142,7 +146,7 @@ class FineMatcher {
     // or 0 for any number. Triangular: the first candidates are the homes, and a home meets only those behind itself.
     template <bool Triangular, std::size_t N>
     HWY_NOINLINE Pair* test_homes(std::size_t from, std::size_t vectors, std::uint64_t valid, Pair* end) {
-        const std::uint16_t* const columns = columns_ + from;
+        const std::uint16_t* const candidates = columns_ + from;
         const std::uint32_t* const ids = id_ + from;
         const HitWriter write(ids);
         const FineRecord* own = slab_->record.data() + first_;
@@ -154,11 +158,15 @@ class FineMatcher {
             for (int c = 0; c < 2 * D; ++c)
                 home[c] = hn::Set(W(), static_cast<std::int16_t>(own->part[(c + D) % (2 * D)]));
             bool touching = false;
-            std::uint64_t hits = near<N>(columns, home, vectors, touching);
+            std::uint16_t meets = 0;
+            if constexpr (Filtered) meets = filters_->meets(filters_->kind(own->id));
+            std::uint64_t hits = near<N>(candidates, home, meets, vectors, touching);
             if constexpr (Triangular) valid &= valid - 1;
             hits &= valid;
             if (touching || !exact) [[unlikely]]
                 hits = decided(own, from, hits);
+            if constexpr (Filtered)
+                if (filters_->has_others()) hits = allowed(own->id, hits, ids);
             // The first block has most of the hits.
             end = Triangular ? write(end, own->id, hits) : write_hits(end, own->id, hits, ids);
         }
@@ -166,19 +174,25 @@ class FineMatcher {
     }
 
     // A bit per candidate: its largest gap is negative, so the boxes overlap or touch. touching: there is one of -1.
+    // What is of no kind of `meets` is as far away as can be.
     template <std::size_t N>
-    static HWY_INLINE std::uint64_t near(const std::uint16_t* columns, const Vector (&home)[2 * D], std::size_t vectors,
-                                         bool& touching) {
+    static HWY_INLINE std::uint64_t near(const std::uint16_t* candidates, const Vector (&home)[2 * D],
+                                         [[maybe_unused]] std::uint16_t meets, std::size_t vectors, bool& touching) {
         const W w;
         const std::size_t lanes = hn::Lanes(w), count = N == 0 ? vectors : N;
         const auto largest = [&](std::size_t v) HWY_ATTR {
-            const auto* const at = reinterpret_cast<const std::int16_t*>(columns) + v * lanes;
+            const auto* const at = reinterpret_cast<const std::int16_t*>(candidates) + v * lanes;
             Vector m[D];
             for (int k = 0; k < D; ++k)
                 m[k] = hn::Max(hn::Add(home[k], hn::Load(w, at + k * padded)),
                                hn::Add(home[k + D], hn::Load(w, at + (k + D) * padded)));
             for (int k = 1; k < D; ++k) m[0] = hn::Max(m[0], m[k]);
-            return m[0];
+            if constexpr (Filtered)
+                return hn::IfThenElse(
+                    hn::TestBit(hn::Set(w, static_cast<std::int16_t>(meets)), hn::Load(w, at + 2 * D * padded)), m[0],
+                    hn::Set(w, std::numeric_limits<std::int16_t>::max()));
+            else
+                return m[0];
         };
         std::uint64_t hits = 0;
         // -1 is the largest number without a sign.
@@ -220,18 +234,27 @@ class FineMatcher {
         return hits;
     }
 
+    // The hits whose filters allow it, where kinds alone do not tell.
+    HWY_NOINLINE std::uint64_t allowed(std::uint32_t home, std::uint64_t hits, const std::uint32_t* ids) const {
+        for (std::uint64_t open = hits; open != 0; open &= open - 1)
+            if (!may_meet((*filters_)[home], (*filters_)[ids[hwy::Num0BitsBelowLS1Bit_Nonzero64(open)]]))
+                hits &= ~(open & (~open + 1));
+        return hits;
+    }
+
     void order() {
         order_pairs(out_, ordered_to_);
         out_.settle();
         ordered_to_ = out_.size();
     }
 
-    HWY_ALIGN std::uint16_t columns_[2 * D * padded] = {};
+    HWY_ALIGN std::uint16_t columns_[columns * padded] = {};
     HWY_ALIGN std::uint32_t id_[padded] = {};
     const FineWindow<D, T>& window_;
     PairBuffer& out_;
     std::size_t ordered_to_;  // pairs before this one have the smaller id first
     std::uint64_t tests_ = 0;
+    const FilterTable* filters_ = nullptr;
     const FineSlab* slab_ = nullptr;  // of the homes
     std::uint32_t first_ = 0, count_ = 0;
     bool exact_ = false;
@@ -250,10 +273,10 @@ std::uint32_t homes_at_once(const GridShape<D, T>& shape, std::size_t objects) {
     return fit < 4 ? homes_where_crowded : static_cast<std::uint32_t>(std::min(fit, double(fine_group)));
 }
 
-template <int D, class T>
-std::uint64_t FinePairsOfSlab(FineWindow<D, T>& window, std::uint32_t number, PairBuffer& out) {
+template <bool Filtered, int D, class T>
+std::uint64_t PairsOfSlab(FineWindow<D, T>& window, std::uint32_t number, PairBuffer& out) {
     const GridShape<D, T>& shape = window.shape();
-    FineMatcher<D, T> matcher(window, out);
+    FineMatcher<D, T, Filtered> matcher(window, out);
     const std::uint32_t most = homes_at_once(shape, window.objects());
     const auto bins = static_cast<std::int32_t>(shape.bins());
     const std::int32_t reach = shape.axis[0].reach, longest = window.fine().longest;
@@ -286,6 +309,11 @@ std::uint64_t FinePairsOfSlab(FineWindow<D, T>& window, std::uint32_t number, Pa
         }
     }
     return matcher.finish();
+}
+
+template <int D, class T>
+std::uint64_t FinePairsOfSlab(FineWindow<D, T>& window, std::uint32_t number, PairBuffer& out) {
+    return window.filters() ? PairsOfSlab<true>(window, number, out) : PairsOfSlab<false>(window, number, out);
 }
 
 const base::PerKind<FineKernel>& FineKernels() {

@@ -24,6 +24,8 @@ namespace quadrat::broad_phase {
 inline constexpr std::uint32_t group_size = 8;
 inline constexpr std::uint32_t scratch_size = 512;
 inline constexpr std::size_t order_from = 1024;  // pairs
+inline constexpr std::size_t few_homes = 8;      // times as many boxes of the other grid
+inline constexpr std::size_t few_cells = 64;
 
 }  // namespace quadrat::broad_phase
 #endif
@@ -328,8 +330,10 @@ std::uint64_t PairsBetween(const GridView<D, T>& homes, std::size_t begin, std::
                            bool ordered, PairBuffer& out) {
     if (grid.size == 0) return 0;
     Matcher<D, T, Filtered> matcher(homes, grid, ordered, out);
-    // Rows of a wrapped grid hold boxes from all over the world: their common box would be useless.
-    bool scattered = false;
+    // Rows of a wrapped grid and a single cell hold boxes from all over the world, and those of few boxes lie far apart
+    // where there are many to be met: their common box would be useless.
+    bool scattered =
+        homes.size <= grid.size / few_homes || (homes.shape.cells() == 1 && grid.shape.cells() > few_cells);
     for (int k = 1; k < D; ++k) scattered |= homes.shape.axis[k].wrapped();
     const std::uint32_t bins = grid.shape.bins();
     const Axis<T>& x = grid.shape.axis[0];
