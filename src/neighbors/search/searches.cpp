@@ -109,7 +109,7 @@ class ListBuilder {
         writer_.finish(total);
         job_.state.tests = tests;
         if (bytes_for(total) > allowed()) refuse(total);
-        if (job_.options.order == RowOrder::input) out_.compact();
+        if (job_.options.order == RowOrder::input) out_.compact(job_.state.options.executor);
     }
 
   private:
