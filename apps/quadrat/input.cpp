@@ -18,8 +18,8 @@ void check_in_file(const Input& input, Check&& check) {
     }
 }
 
-Input read_rows(const std::string& path, std::uint64_t per_axis, const char* what) {
-    Input input{.file = path, .table = io::read_table(path)};
+Input check_rows(io::Table table, const std::string& path, std::uint64_t per_axis, const char* what) {
+    Input input{.file = path, .table = std::move(table)};
     if (input.table.type != io::ScalarType::f32 && input.table.type != io::ScalarType::f64)
         input.table = io::to_double(input.table, path);
     if (input.table.shape.size() > 2)
@@ -37,10 +37,19 @@ Input read_rows(const std::string& path, std::uint64_t per_axis, const char* wha
     return input;
 }
 
+Input check_points_of(io::Table table, const std::string& path) {
+    Input input = check_rows(std::move(table), path, 1, "3 (3D points) or 2 (2D)");
+    check_in_file(input, [&] {
+        base::dispatch(input.dimension, input.scalar(),
+                       [&]<int D, class T>() { cells::check_points<D, T>(input.rows<Vec<D, T>>()); });
+    });
+    return input;
+}
+
 }  // namespace
 
 Input read_boxes(const std::string& path) {
-    Input input = read_rows(path, 2, "6 (3D boxes, lo lo lo hi hi hi) or 4 (2D, lo lo hi hi)");
+    Input input = check_rows(io::read_table(path), path, 2, "6 (3D boxes, lo lo lo hi hi hi) or 4 (2D, lo lo hi hi)");
     check_in_file(input, [&] {
         base::dispatch(input.dimension, input.scalar(),
                        [&]<int D, class T>() { cells::check_boxes<D, T>(input.rows<Box<D, T>>()); });
@@ -49,12 +58,30 @@ Input read_boxes(const std::string& path) {
 }
 
 Input read_points(const std::string& path) {
-    Input input = read_rows(path, 1, "3 (3D points) or 2 (2D)");
-    check_in_file(input, [&] {
-        base::dispatch(input.dimension, input.scalar(),
-                       [&]<int D, class T>() { cells::check_points<D, T>(input.rows<Vec<D, T>>()); });
-    });
-    return input;
+    return check_points_of(io::read_table(path), path);
+}
+
+Input read_frame(const std::string& path, std::optional<std::uint64_t> frame, io::XyzBox& box) {
+    const std::string ending = path.size() < 4 ? "" : path.substr(path.size() - 4);
+    if (ending != ".xyz" && ending != ".XYZ")
+        throw Error(ErrorKind::unsupported, "only .xyz files have frames and boxes", {.file = path});
+    return check_points_of(io::read_xyz(path, frame, &box), path);
+}
+
+std::vector<std::uint8_t> read_groups(const std::string& path, const Input& points) {
+    const io::Table table = io::to_double(io::read_table(path), path);
+    const std::span<const double> values = table.values<double>();
+    if (values.size() != points.size())
+        throw Error(ErrorKind::bad_shape,
+                    std::to_string(values.size()) + " groups for " + std::to_string(points.size()) + " points",
+                    {.file = path});
+    std::vector<std::uint8_t> groups;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!(values[i] >= 0 && values[i] <= 63) || values[i] != static_cast<int>(values[i]))
+            throw Error(ErrorKind::bad_value, "a group is a whole number from 0 to 63", table.place(path, i, 0));
+        groups.push_back(static_cast<std::uint8_t>(values[i]));
+    }
+    return groups;
 }
 
 io::Table read_radii(const std::string& path, const Input& points) {

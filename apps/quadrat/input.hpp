@@ -3,11 +3,15 @@
 
 #include <quadrat/geometry.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/kinds.hpp"
 #include "io/table/table.hpp"
+#include "io/table/xyz.hpp"
 
 namespace quadrat::cli {
 
@@ -34,6 +38,10 @@ struct Input {
 [[nodiscard]] Input read_boxes(const std::string& path);
 /// (N, D).
 [[nodiscard]] Input read_points(const std::string& path);
+/// A frame of an .xyz file, and its box; other files have neither and throw unsupported.
+[[nodiscard]] Input read_frame(const std::string& path, std::optional<std::uint64_t> frame, io::XyzBox& box);
+/// (N,) groups from 0 to 63, one per point.
+[[nodiscard]] std::vector<std::uint8_t> read_groups(const std::string& path, const Input& points);
 /// (N,) positive numbers, in the type of the points.
 [[nodiscard]] io::Table read_radii(const std::string& path, const Input& points);
 /// Makes two inputs agree in type (double, if they differ); throws bad_shape for mixed dimensions.

@@ -86,6 +86,7 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
                   .rule = settings.rule,
                   .skin = settings.skin,
                   .periodic = settings.periodic,
+                  .subdivision = settings.subdivision,
                   .max_bytes = settings.max_bytes ? settings.max_bytes : std::numeric_limits<std::size_t>::max(),
                   .executor = settings.executor}) {}
     void build(std::span<const Vec<D, T>> points) override {
@@ -96,12 +97,20 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
     }
     void update(std::span<const Vec<D, T>> points) override { index_.update(points); }
     void find(NeighborList& out) override {
-        if (settings_.k > 0)
-            index_.find_nearest(settings_.k, out, settings_.limit);
+        const NeighborSettings<D, T>& s = settings_;
+        const NeighborOptions options{.half = s.half,
+                                      .self = s.self,
+                                      .distances = s.distances ? DistanceKind::distance : DistanceKind::none,
+                                      .vectors = s.vectors,
+                                      .shifts = s.shifts,
+                                      .groups = s.groups,
+                                      .searches = s.searches,
+                                      .watch = s.watch};
+        if (s.k > 0)
+            s.searched_elsewhere ? index_.find_nearest(s.queries, s.k, out, s.limit)
+                                 : index_.find_nearest(s.k, out, s.limit);
         else
-            index_.find_neighbors(out, {.half = settings_.half,
-                                        .distances = settings_.distances ? DistanceKind::distance : DistanceKind::none,
-                                        .watch = settings_.watch});
+            s.searched_elsewhere ? index_.find_neighbors(s.queries, out, options) : index_.find_neighbors(out, options);
     }
 
     [[nodiscard]] std::uint64_t tested() const override { return index_.stats().tests; }
@@ -132,6 +141,12 @@ std::unique_ptr<NeighborFinder<D, T>> make_neighbor_finder(const std::string& me
                     Where{.field = "half"});
     only_plain(settings.k > 0, "--k");
     only_plain(settings.skin > 0, "--skin");
+    only_plain(settings.self, "--self");
+    only_plain(settings.vectors, "--vectors");
+    only_plain(settings.shifts, "--shifts");
+    only_plain(settings.searched_elsewhere, "--queries");
+    only_plain(!settings.groups.empty(), "--groups");
+    only_plain(settings.subdivision > 0, "--subdivision");
     if (method == "brute") return std::make_unique<BruteNeighbors<D, T>>(settings);
     if (method == "uniform") return std::make_unique<UniformNeighbors<D, T>>(settings);
     if (method == "hsh") return std::make_unique<OnTheFlyNeighbors<D, T>>(settings);

@@ -25,7 +25,15 @@ struct NeighborSettings {
     T limit = 0;          ///< how far the k nearest may be; 0: any distance
     T skin = 0;
     bool half = false;
+    bool self = false;
     bool distances = false;
+    bool vectors = false;
+    bool shifts = false;
+    bool searched_elsewhere = false;  ///< rows are those of queries
+    std::span<const Vec<D, T>> queries = {};
+    std::span<const std::uint8_t> groups = {};     ///< of the points
+    std::span<const std::uint64_t> searches = {};  ///< which groups each group sees
+    unsigned subdivision = 0;
     Watch watch = {};
 };
 

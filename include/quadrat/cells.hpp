@@ -12,4 +12,5 @@
 #include <quadrat/cells/brute_force.hpp>
 #include <quadrat/cells/hierarchical_hash.hpp>
 #include <quadrat/cells/neighbor_list.hpp>
+#include <quadrat/cells/owned_array.hpp>
 #include <quadrat/cells/uniform_hash.hpp>

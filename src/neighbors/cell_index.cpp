@@ -107,7 +107,7 @@ std::size_t CellIndex<D, T>::size() const noexcept {
 
 template <int D, class T>
 std::span<const std::uint32_t> CellIndex<D, T>::order() const noexcept {
-    return {state_->homes().ids(), state_->homes().size()};
+    return state_->order();
 }
 
 template <int D, class T>
@@ -115,9 +115,9 @@ CellIndexStats CellIndex<D, T>::stats() const {
     const neighbors::IndexState<D, T>& s = *state_;
     return {.tests = s.tests,
             .bytes = s.bytes(),
-            .points = s.homes().size(),
-            .images = s.points.size() - s.homes().size(),
-            .dense = s.points.geometry().dense};
+            .points = s.count(),
+            .levels = s.levels.size(),
+            .dense = s.geometry().dense};
 }
 
 template <int D, class T>
@@ -156,6 +156,11 @@ template <int D, class T>
 void CellIndex<D, T>::stream(void* context, detail::RowSink* sink, Threads threads) const {
     neighbors::Searches<D, T>::stream(*state_, threads == Threads::executor ? state_->options.executor : nullptr,
                                       context, sink);
+}
+
+template <int D, class T>
+void CellIndex<D, T>::stream_rows(void* context, detail::LoopSink<D, T>* sink, const NeighborOptions& options) const {
+    neighbors::Searches<D, T>::stream_rows(*state_, options, context, sink);
 }
 
 template <int D, class T>

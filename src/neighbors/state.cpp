@@ -6,7 +6,6 @@
 #include "base/parallel.hpp"
 #include "cells/predicate.hpp"
 #include "cells/validate.hpp"
-#include "neighbors/grid/keys.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,60 +18,6 @@ namespace {
 constexpr std::uint32_t no_place = 0xffffffffu;
 
 }  // namespace
-
-template <int D, class T>
-Bounds<D, T> Bounds<D, T>::nothing() {
-    Bounds b;
-    std::fill_n(b.lo, D, std::numeric_limits<T>::max());
-    std::fill_n(b.hi, D, std::numeric_limits<T>::lowest());
-    return b;
-}
-
-template <int D, class T>
-Bounds<D, T> Bounds<D, T>::of(std::span<const Vec<D, T>> points, Executor* executor) {
-    return base::parallel_reduce(
-        executor, points.size(), std::size_t{1} << 16, nothing(),
-        [&](std::size_t begin, std::size_t end) {
-            Bounds part;
-            part.finite = key_kernels().get<D, T>().bounds(points[begin].v, end - begin, part.lo, part.hi);
-            return part;
-        },
-        [](Bounds a, const Bounds& b) {
-            for (int k = 0; k < D; ++k) {
-                a.lo[k] = std::min(a.lo[k], b.lo[k]);
-                a.hi[k] = std::max(a.hi[k], b.hi[k]);
-            }
-            a.finite = a.finite && b.finite;
-            return a;
-        });
-}
-
-template <int D, class T>
-Bounds<D, T> Bounds<D, T>::of(std::span<const Record<D, T>> records) {
-    Bounds b = nothing();
-    for (const Record<D, T>& r : records)
-        for (int k = 0; k < D; ++k) {
-            b.lo[k] = std::min(b.lo[k], r.v[k]);
-            b.hi[k] = std::max(b.hi[k], r.v[k]);
-        }
-    return b;
-}
-
-template <int D, class T>
-Bounds<D, T> Bounds<D, T>::checked(std::span<const Vec<D, T>> points, std::span<const std::uint8_t> erased,
-                                   Executor* executor) {
-    QUADRAT_ASSERT(erased.empty() || erased.size() == points.size());
-    cells::check_count(points.size());
-    const Bounds bounds = of(points, executor);
-    if (bounds.finite) return bounds;
-    if (erased.empty()) cells::check_points(points, executor);
-    for (std::size_t i = 0; i < erased.size(); ++i)
-        for (int k = 0; k < D && !erased[i]; ++k)
-            if (!std::isfinite(points[i][k]))
-                throw Error(ErrorKind::bad_value, "the point is not finite",
-                            Where{.index = i, .column = static_cast<std::size_t>(k)});
-    return bounds;
-}
 
 template <int D, class T>
 auto IndexState<D, T>::make_support(std::span<const T> given, std::size_t points_count) const -> Support {
@@ -108,21 +53,13 @@ T IndexState<D, T>::longest(const Support& of) const {
 }
 
 template <int D, class T>
-Reach<T> IndexState<D, T>::reach() const {
-    Reach<T> r{.radius = longest(support), .plain = support.plain};
-    // Rules never fall, so all homes reach equally far if the one with the smallest radius reaches as far as any.
-    const auto farthest = [&](T own) { return pair_radius(options.rule, own, support.largest); };
-    if (!support.radii.empty() && farthest(support.smallest) != farthest(support.largest)) {
-        r.radius = options.skin;
-        r.radii = support.radii.data();
-        r.rule = options.rule;
-        r.largest = support.largest;
-    }
-    // The exact test of an image is made on other numbers than its place in storage.
-    if (periodic())
-        r.radius +=
-            points.geometry().slack + 128 * std::numeric_limits<T>::epsilon() * (support.largest + options.skin);
-    return r;
+Reach<T> IndexState<D, T>::reach(std::size_t level) const {
+    if (support.uniform()) return {.radius = longest(support), .plain = support.plain};
+    return {.radius = options.skin,
+            .radii = levels[level].radii.data(),
+            .rule = options.rule,
+            .largest = levels[level].largest,
+            .plain = support.plain};
 }
 
 template <int D, class T>
@@ -152,64 +89,140 @@ bool IndexState<D, T>::cells_serve(const Bounds<D, T>& bounds) const {
 }
 
 template <int D, class T>
+void IndexState<D, T>::check_images(const Lattice<D, T>& box, const Bounds<D, T>& bounds, T reach) const {
+    std::int32_t from[3] = {0, 0, 0}, to[3] = {0, 0, 0};
+    box.images_near(bounds.lo, bounds.hi, static_cast<double>(reach) * (1 + 1e-5), from, to);
+    double count = 1;
+    for (int k = 0; k < 3; ++k) count *= static_cast<double>(to[k]) - static_cast<double>(from[k]) + 1;
+    const double most = std::min(0x1p22, static_cast<double>(options.max_bytes) / sizeof(Part<T>));
+    if (count > 1 && count > most)
+        throw Error(ErrorKind::too_large,
+                    "the radius covers so many periodic images that they need more than " +
+                        std::to_string(std::min<std::uint64_t>(options.max_bytes, sizeof(Part<T>) << 22)) + " bytes",
+                    Where{.field = "periodic"});
+}
+
+template <int D, class T>
 void IndexState<D, T>::sort(std::span<const Vec<D, T>> given, Bounds<D, T> bounds, bool keep, Change change) {
     // First what may refuse the points, into places of its own.
     const Support& next = change.support ? *change.support : support;
     const std::vector<std::uint8_t>& gone = change.erased ? *change.erased : erased;
-    const bool plain_build = !periodic() && gone.empty();
-    Images<D, T> around;
-    if (periodic()) around.wrap(lattice, given, gone);
-    records.clear();
-    if (!plain_build) gather_records(periodic() ? std::span<const Vec<D, T>>(around.wrapped) : given, gone);
-    const std::size_t real_count = records.size();
+    const bool several = !next.uniform() && next.smallest <= next.largest / 2;
+    const bool plain_build = gone.empty() && !several;
+    Lattice<D, T> box = lattice;
+    Wrapped<D, T> around;
     if (periodic()) {
-        around.make(lattice, static_cast<double>(longest(next)) * (1 + 1e-5), gone, options.max_bytes, records);
-        keep = false;
+        around = Wrapped<D, T>::of(lattice, given, gone, options.executor);
+        if (!around.points.empty() && gone.empty()) bounds = Bounds<D, T>::of(around.points, options.executor);
+        box.contain(around.lo, around.hi);
     }
+    const std::span<const Vec<D, T>> placed = around.or_as(given);
+    records.clear();
+    if (!plain_build) gather_records(placed, gone);
+    if (!gone.empty()) bounds = Bounds<D, T>::of(std::span<const Record<D, T>>(records));
+    const std::size_t count = gone.empty() ? given.size() : records.size();
+    if (count == 0) bounds = {};
+    if (periodic() && count > 0) check_images(box, bounds, longest(next));
     if (options.skin > T(0)) reference.assign(given.begin(), given.end());
     // Nothing below refuses anything.
+    lattice = box;
     if (change.support) support = std::move(*change.support);
     if (change.erased) erased = std::move(*change.erased);
-    images = std::move(around);
+    turns = std::move(around.turns);
     slots = given.size();
     places_.clear();
     nearest.drop();
+    nearest_tree.drop();
     QUADRAT_ASSERT(support.radii.empty() || support.radii.size() == slots);
     QUADRAT_ASSERT(erased.empty() || erased.size() == slots);
-    if (!plain_build) bounds = Bounds<D, T>::of(std::span<const Record<D, T>>(records));
-    const std::size_t count = plain_build ? given.size() : records.size();
-    if (count == 0) bounds = {};
-    keep = keep && cells_serve(bounds);
-    Geometry<D, T> geometry = points.geometry();
+    keep = keep && plain_build && levels.size() == 1 && cells_serve(bounds);
     if (!keep) {
         std::copy_n(bounds.lo, D, bounds_lo);
         std::copy_n(bounds.hi, D, bounds_hi);
+    }
+    if (several && count > 0) return build_levels();
+    levels.resize(1);
+    Level<D, T>& only = levels[0];
+    if (!(keep && only.grid.update(placed, options.executor))) {
         const double radius = support.typical > 0 ? support.typical : 1;
-        geometry = Geometry<D, T>(bounds_lo, bounds_hi, std::max<std::size_t>(count, 1), radius, options.subdivision);
+        const Geometry<D, T> geometry =
+            keep ? only.grid.geometry()
+                 : Geometry<D, T>(bounds_lo, bounds_hi, std::max<std::size_t>(count, 1), radius, options.subdivision);
+        if (plain_build)
+            only.grid.build(geometry, placed, options.executor);
+        else
+            only.grid.build(geometry, std::span<const Record<D, T>>(records), options.executor);
     }
-    if (plain_build) {
-        if (!(keep && points.update(given, options.executor))) points.build(geometry, given, options.executor);
-    } else {
-        const std::span<const Record<D, T>> all = records;
-        points.build(geometry, all, options.executor);
-        if (periodic()) reals.build(geometry, all.first(real_count), options.executor);
+    only.largest = support.largest;
+    gather_radii(only);
+    QUADRAT_ASSERT(only.grid.size() == count);
+}
+
+template <int D, class T>
+void IndexState<D, T>::gather_radii(Level<D, T>& level) const {
+    if (support.uniform()) return level.radii.release();
+    const std::size_t n = level.grid.size();
+    level.radii.resize_discard(n + GridStore<D, T>::pad);
+    base::parallel_for(options.executor, n, std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t p = begin; p < end; ++p) level.radii[p] = support.radii[level.grid.ids()[p]];
+    });
+    std::fill_n(level.radii.data() + n, GridStore<D, T>::pad, T(0));
+}
+
+template <int D, class T>
+void IndexState<D, T>::build_levels() {
+    const std::vector<std::vector<Record<D, T>>> classes =
+        by_size<D, T>(records, support.radii, support.smallest, support.largest);
+    levels.resize(classes.size());
+    order_.clear();
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+        Level<D, T>& level = levels[c];
+        const std::span<const Record<D, T>> members = classes[c];
+        double mean = 0;
+        level.largest = 0;
+        for (const Record<D, T>& r : members) {
+            level.largest = std::max(level.largest, support.radii[r.id]);
+            mean += static_cast<double>(support.radii[r.id]) / static_cast<double>(members.size());
+        }
+        const double radius =
+            pair_radius(options.rule, mean, static_cast<double>(level.largest)) + static_cast<double>(options.skin);
+        const Bounds<D, T> bounds = Bounds<D, T>::of(members);
+        const Geometry<D, T> geometry(bounds.lo, bounds.hi, members.size(), radius, options.subdivision);
+        level.grid.build(geometry, members, options.executor);
+        gather_radii(level);
+        level.begin = static_cast<std::uint32_t>(order_.size());
+        order_.insert(order_.end(), level.grid.ids(), level.grid.ids() + members.size());
     }
-    QUADRAT_ASSERT(points.size() == count);
+}
+
+template <int D, class T>
+std::vector<Record<D, T>> IndexState<D, T>::all_records() const {
+    std::vector<Record<D, T>> all;
+    all.reserve(count());
+    for (const Level<D, T>& level : levels)
+        for (std::uint32_t p = 0; p < level.grid.size(); ++p) {
+            Record<D, T> r;
+            for (int k = 0; k < D; ++k) r.v[k] = level.grid.axis(k)[p];
+            r.id = level.grid.ids()[p];
+            all.push_back(r);
+        }
+    return all;
 }
 
 template <int D, class T>
 std::vector<Vec<D, T>> IndexState<D, T>::unsorted() const {
     std::vector<Vec<D, T>> all(slots, Vec<D, T>{});
-    for (std::uint32_t p = 0; p < homes().size(); ++p) all[homes().ids()[p]] = homes().point(p);
+    for (const Record<D, T>& r : all_records()) std::copy_n(r.v, D, all[r.id].v);
     return all;
 }
 
 template <int D, class T>
 void IndexState<D, T>::sort_wrapped(std::span<const Vec<D, T>> given, Change change) {
-    const std::vector<Shift> before = images.turns;
+    const std::vector<Shift> before = turns;
     sort(given, Bounds<D, T>::of(given, options.executor), false, std::move(change));
+    if (!before.empty()) turns.resize(slots, Shift{});
     for (std::size_t i = 0; i < before.size(); ++i)
-        for (int k = 0; k < D; ++k) images.turns[i][k] += before[i][k];
+        for (int k = 0; k < D; ++k) turns[i][k] += before[i][k];
     reference.clear();  // lists of before do not know what has changed: the next update builds
 }
 
@@ -241,7 +254,8 @@ std::uint32_t IndexState<D, T>::place_of(std::uint32_t i) const {
     const std::lock_guard lock(places_mutex_);
     if (places_.size() != slots) {
         places_.assign(slots, no_place);
-        for (std::uint32_t p = 0; p < homes().size(); ++p) places_[homes().ids()[p]] = p;
+        const std::span<const std::uint32_t> ids = order();
+        for (std::uint32_t p = 0; p < ids.size(); ++p) places_[ids[p]] = p;
     }
     if (i >= slots || places_[i] == no_place)
         throw Error(ErrorKind::stale_id, "there is no point " + std::to_string(i), Where{.index = i});
@@ -251,17 +265,14 @@ std::uint32_t IndexState<D, T>::place_of(std::uint32_t i) const {
 template <int D, class T>
 std::uint64_t IndexState<D, T>::bytes() const {
     const std::lock_guard lock(places_mutex_);
-    return points.bytes() + reals.bytes() + nearest.bytes() + records.capacity() * sizeof(Record<D, T>) +
-           (reference.capacity() + images.wrapped.capacity()) * sizeof(Vec<D, T>) +
-           (images.turns.capacity() + images.shift.capacity()) * sizeof(Shift) +
-           (images.source.capacity() + places_.capacity()) * sizeof(std::uint32_t) +
-           support.radii.capacity() * sizeof(T) + erased.capacity();
+    std::uint64_t sum = nearest.bytes() + nearest_tree.bytes() + records.capacity() * sizeof(Record<D, T>) +
+                        reference.capacity() * sizeof(Vec<D, T>) + turns.capacity() * sizeof(Shift) +
+                        (order_.capacity() + places_.capacity()) * sizeof(std::uint32_t) +
+                        support.radii.capacity() * sizeof(T) + erased.capacity();
+    for (const Level<D, T>& level : levels) sum += level.grid.bytes() + level.radii.bytes();
+    return sum;
 }
 
-template struct Bounds<2, float>;
-template struct Bounds<3, float>;
-template struct Bounds<2, double>;
-template struct Bounds<3, double>;
 template class IndexState<2, float>;
 template class IndexState<3, float>;
 template class IndexState<2, double>;

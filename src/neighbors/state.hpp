@@ -4,9 +4,12 @@
 
 #include <quadrat/neighbors/cell_index.hpp>
 
+#include "neighbors/grid/bounds.hpp"
 #include "neighbors/grid/grid.hpp"
 #include "neighbors/grid/images.hpp"
-#include "neighbors/nearest/nearest_grid.hpp"
+#include "neighbors/grid/level.hpp"
+#include "neighbors/nearest/kept.hpp"
+#include "neighbors/nearest/tree.hpp"
 #include "neighbors/search/walk.hpp"
 
 #include <atomic>
@@ -19,22 +22,6 @@
 
 namespace quadrat::neighbors {
 
-/// The smallest and the largest coordinate of each axis.
-template <int D, class T>
-struct Bounds {
-    T lo[D], hi[D];
-    bool finite = true;
-
-    /// Of no points.
-    [[nodiscard]] static Bounds nothing();
-    /// Of these points, on the executor's threads.
-    [[nodiscard]] static Bounds of(std::span<const Vec<D, T>> points, Executor* executor);
-    [[nodiscard]] static Bounds of(std::span<const Record<D, T>> records);
-    /// Of points that must be finite, but for erased ones; throws Error{bad_value} with the index of one that is not.
-    [[nodiscard]] static Bounds checked(std::span<const Vec<D, T>> points, std::span<const std::uint8_t> erased,
-                                        Executor* executor);
-};
-
 template <int D, class T>
 class IndexState {
   public:
@@ -43,7 +30,7 @@ class IndexState {
     explicit IndexState(const Options& given) : options(given), lattice(given.periodic) {}
 
     const Options options;
-    const Lattice<D, T> lattice;
+    Lattice<D, T> lattice;
     std::size_t slots = 0;
     /// What follows from the radii.
     struct Support {
@@ -51,32 +38,40 @@ class IndexState {
         T smallest = 0, largest = 0;
         double typical = 0;  // reach that the cells are made for
         bool plain = true;   // all squares of reaches are within range (cells/predicate.hpp)
+
+        /// True if every pair has the same radius.
+        [[nodiscard]] bool uniform() const { return radii.empty() || smallest == largest; }
     };
     Support support;
     std::vector<std::uint8_t> erased;  // by index; empty when none is
-    Grid<D, T> points;                 // what is searched: the points, and their images
-    Grid<D, T> reals;                  // with images: the points alone
-    Images<D, T> images;
+    std::vector<Level<D, T>> levels;   // the points, wrapped: one level, or one for each size class of radii
+    std::vector<Shift> turns;          // by index: how points were wrapped; empty when none was moved
     std::vector<Vec<D, T>> reference;  // with a skin: the points of the last build or update, none after an edit
     std::vector<Record<D, T>> records;
     T bounds_lo[D] = {}, bounds_hi[D] = {};
     mutable std::atomic<std::uint64_t> tests{0};  // distance tests of the last search
-    mutable KeptGrid<D, T> nearest;               // cells for the k nearest; dropped by every sort
+    mutable Kept<Grid<D, T>, T> nearest;          // cells for the k nearest; dropped by every sort, as the tree
+    mutable Kept<PointTree<D, T>, std::uint32_t> nearest_tree;  // by k, where points are crowded
 
     [[nodiscard]] bool periodic() const { return lattice.active(); }
-    [[nodiscard]] const Grid<D, T>& homes() const { return periodic() ? reals : points; }
+    /// The indices in the order of the levels and their cells.
+    [[nodiscard]] std::span<const std::uint32_t> order() const {
+        return levels.size() > 1 ? std::span<const std::uint32_t>(order_)
+                                 : std::span(levels[0].grid.ids(), levels[0].grid.size());
+    }
+    /// How many points there are, erased ones aside.
+    [[nodiscard]] std::size_t count() const { return order().size(); }
+    [[nodiscard]] const Geometry<D, T>& geometry() const { return levels[0].grid.geometry(); }
+    /// All points with their indices.
+    [[nodiscard]] std::vector<Record<D, T>> all_records() const;
+    [[nodiscard]] Shift turns_of(std::size_t i) const { return turns.empty() ? Shift{} : turns[i]; }
     [[nodiscard]] bool is_erased(std::size_t i) const { return !erased.empty() && erased[i]; }
     /// True if j may be in the row of i without i being in the row of j.
     [[nodiscard]] bool directed() const { return !support.radii.empty() && !is_symmetric(options.rule); }
     [[nodiscard]] std::uint64_t bytes() const;
 
-    /// How far i and j may be apart.
-    [[nodiscard]] T radius_of(std::uint32_t i, std::uint32_t j) const {
-        if (support.radii.empty()) return options.radius + options.skin;
-        return pair_radius(options.rule, support.radii[i], support.radii[j]) + options.skin;
-    }
-    /// What the walk over the homes has to cover so that nothing that radius_of allows is missed.
-    [[nodiscard]] Reach<T> reach() const;
+    /// How far the homes of a level see. `largest` of a level and the rule say the rest.
+    [[nodiscard]] Reach<T> reach(std::size_t level) const;
 
     /// Throws if the radii are not as they should be.
     [[nodiscard]] Support make_support(std::span<const T> given, std::size_t points_count) const;
@@ -88,15 +83,15 @@ class IndexState {
         std::optional<std::vector<std::uint8_t>> erased;
     };
     /// Sorts the points, whose bounds these are; keep: in the cells of last time. Throws before anything is changed if
-    /// they cannot be wrapped or have too many images.
+    /// they cannot be wrapped or the radius covers too many images of the box.
     void sort(std::span<const Vec<D, T>> given, Bounds<D, T> bounds, bool keep, Change change);
     /// sort() of points that were wrapped before, after an edit.
     void sort_wrapped(std::span<const Vec<D, T>> given, Change change);
     /// True if no point has moved so far since the last build that a list of then could lack a neighbour of now.
     [[nodiscard]] bool lists_hold(std::span<const Vec<D, T>> given) const;
-    /// The points by index; zero for erased ones. With images they are the wrapped ones.
+    /// The points by index, wrapped; zero for erased ones.
     [[nodiscard]] std::vector<Vec<D, T>> unsorted() const;
-    /// The position of point i in homes(); throws Error{stale_id} if there is none. The first call after a sort is
+    /// The position of point i in order(); throws Error{stale_id} if there is none. The first call after a sort is
     /// O(n).
     [[nodiscard]] std::uint32_t place_of(std::uint32_t i) const;
 
@@ -106,8 +101,15 @@ class IndexState {
     /// True if points with such bounds may be sorted in the cells of before.
     [[nodiscard]] bool cells_serve(const Bounds<D, T>& bounds) const;
 
+    /// Throws Error{too_large} if a point can have more images of the box within reach than are worth looking at.
+    void check_images(const Lattice<D, T>& box, const Bounds<D, T>& bounds, T reach) const;
+    /// The grids of several levels from the records.
+    void build_levels();
+    void gather_radii(Level<D, T>& level) const;
+
+    std::vector<std::uint32_t> order_;           // with several levels
     mutable std::mutex places_mutex_;            // guards the making of places_
-    mutable std::vector<std::uint32_t> places_;  // position in homes() of each index; made when asked for
+    mutable std::vector<std::uint32_t> places_;  // position in order() of each index; made when asked for
 };
 
 }  // namespace quadrat::neighbors

@@ -32,15 +32,12 @@ TEST(Limits, APeriodicIndexIsAsItWasAfterAnyCallThatThrows) {
     const std::vector<std::uint32_t> order(index.order().begin(), index.order().end());
     std::vector<Vec3f> few(5, Vec3f{{1, 1, 1}}), far = points;
     few[4][0] = far[77][1] = 1e20f;
-    const std::vector<Vec3f> many(20000, Vec3f{{0, 0, 0}});
-    const std::vector<float> radii(200, 30.0f), wide(few.size(), 1.0f);
+    const std::vector<float> radii(200, 300.0f), wide(few.size(), 1.0f);
     EXPECT_THROW(index.build(few), Error);
     EXPECT_THROW(index.build(few, wide), Error);
     EXPECT_THROW(index.build(points, radii), Error);  // too many images
-    EXPECT_THROW(index.build(many), Error);
     EXPECT_THROW(index.update(far), Error);
     EXPECT_THROW(index.insert(few), Error);
-    EXPECT_THROW(index.insert(many), Error);
     EXPECT_THROW(index.erase(std::vector<std::uint32_t>{1, 2, 1}), Error);
     EXPECT_EQ(index.size(), 200u);
     EXPECT_EQ(entries_of(index), before);

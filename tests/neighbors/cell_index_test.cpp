@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace quadrat {
@@ -285,6 +286,47 @@ TEST(CellIndex, SmallStepsOfManyPointsGiveTheListsOfANewIndex) {
             kept.build(points);
         }
     }
+}
+
+TEST(CellIndex, FlatArraysAreTheRowsAndCanBeTakenAway) {
+    const workloads::MovingPoints<3, double> moving(workloads::PointScene::uniform, 40000);
+    ThreadExecutor executor(3);
+    CellIndex<3, double> index({.radius = moving.radius(), .executor = &executor});
+    index.build(moving.points());
+    NeighborList rows, flat;
+    index.find_neighbors(rows, {.distances = DistanceKind::distance, .vectors = true, .shifts = true});
+    EXPECT_TRUE((rows.vectors<3, double>().empty()));
+    EXPECT_TRUE(rows.shifts().empty());
+    index.find_neighbors(
+        flat, {.order = RowOrder::input, .distances = DistanceKind::distance, .vectors = true, .shifts = true});
+    ASSERT_EQ((flat.vectors<3, double>().size()), rows.entries());
+    EXPECT_TRUE((flat.vectors<3, float>().empty()));
+    const double* const before = flat.distances<double>().data();
+    NeighborArrays<3, double> arrays = flat.release<3, double>();
+    EXPECT_EQ(arrays.distances.data(), before);
+    EXPECT_EQ(flat.size(), 0u);
+    EXPECT_EQ(flat.stats().bytes, 0u);
+    ASSERT_EQ(arrays.offsets.size(), rows.size() + 1);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto begin = arrays.offsets[i], end = arrays.offsets[i + 1];
+        const auto same = [&](auto row, const auto& all) {
+            return std::equal(row.begin(), row.end(), all.begin() + begin, all.begin() + end);
+        };
+        ASSERT_TRUE(same(rows[i], arrays.indices)) << i;
+        ASSERT_TRUE(same(rows.distances<double>(i), arrays.distances)) << i;
+        ASSERT_TRUE((same(rows.vectors<3, double>(i), arrays.vectors))) << i;
+        ASSERT_TRUE(same(rows.shifts(i), arrays.shifts)) << i;
+    }
+    arrays.distances = {};
+    EXPECT_TRUE(arrays.distances.empty());
+    std::uint32_t* const mine = arrays.indices.release();
+    EXPECT_EQ(arrays.indices.size(), 0u);
+    std::free(mine);
+    // Memory of a released list is its holder's; the list can be filled again.
+    index.find_neighbors(flat, {.order = RowOrder::input});
+    EXPECT_EQ(flat.entries(), rows.entries());
+    EXPECT_EQ((NeighborList().release<3, double>().offsets.size()), 1u);
+    EXPECT_TRUE((flat.release<2, float>().vectors.empty()));
 }
 
 TEST(CellIndex, ListsInInputOrderAreTheSameRows) {

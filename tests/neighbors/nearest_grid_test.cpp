@@ -1,7 +1,8 @@
 // The cells of find_nearest are kept between calls: they must follow the points, and serve many threads.
 #include <quadrat/neighbors/cell_index.hpp>
 
-#include "neighbors/nearest/nearest_grid.hpp"
+#include "neighbors/grid/grid.hpp"
+#include "neighbors/nearest/kept.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ std::vector<std::uint32_t> entries_of_new(const std::vector<Vec<3, float>>& poin
 }
 
 TEST(NearestGrid, IsMadeOnceForARadius) {
-    neighbors::KeptGrid<2, float> kept;
+    neighbors::Kept<neighbors::Grid<2, float>, float> kept;
     int made = 0;
     const auto make = [&] {
         ++made;

@@ -10,73 +10,20 @@
 //                 row 2   row 1                row 0                 row 0 1 row 2
 #pragma once
 
+#include <quadrat/cells/owned_array.hpp>
+#include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace quadrat {
 
 namespace detail {
-
-/// Memory for trivial elements: never filled with zeros, and moved by the system rather than copied when it grows. It
-/// knows its capacity and not how many elements are in use: that is its owner's affair.
-template <class T>
-class Buffer {
-    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
-
-  public:
-    Buffer() = default;
-    // Moving swaps: the other one gets what was here, and frees it when it goes.
-    Buffer(Buffer&& other) noexcept { swap(other); }
-    Buffer& operator=(Buffer&& other) noexcept {
-        swap(other);
-        return *this;
-    }
-    ~Buffer() { std::free(data_); }
-
-    /// Room for at least `count` elements, and for no more where it has to grow. What was there stays; what is new is
-    /// indeterminate. Invalidates data() where it grows. Throws std::bad_alloc and is then as it was.
-    void reserve(std::size_t count) {
-        if (count <= capacity_) return;
-        // No object may be larger than half of the address space; the product below cannot overflow then.
-        if (count > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
-        void* grown = std::realloc(static_cast<void*>(data_), count * sizeof(T));
-        if (!grown) throw std::bad_alloc();
-        data_ = static_cast<T*>(grown);
-        capacity_ = count;
-    }
-    /// reserve(count), or half as much again as now where that is more: appending one by one is linear in all.
-    void grow(std::size_t count) {
-        if (count > capacity_) reserve(count > capacity_ + capacity_ / 2 ? count : capacity_ + capacity_ / 2);
-    }
-    /// Gives the memory back.
-    void release() noexcept {
-        std::free(std::exchange(data_, nullptr));
-        capacity_ = 0;
-    }
-    void swap(Buffer& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(capacity_, other.capacity_);
-    }
-    /// Null while nothing was reserved.
-    [[nodiscard]] T* data() noexcept { return data_; }
-    [[nodiscard]] const T* data() const noexcept { return data_; }
-    /// Elements that there is room for, in use or not.
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-
-  private:
-    T* data_ = nullptr;
-    std::size_t capacity_ = 0;
-};
 
 // Fills a list from several threads (src/cells/neighbor_list_writer.hpp).
 class NeighborListWriter;
@@ -106,6 +53,18 @@ struct NeighborListStats {
     std::uint64_t entries = 0;
     /// Memory, spare capacity included.
     std::uint64_t bytes = 0;
+};
+
+/// The arrays of a NeighborList in input order, each with an owner of its own: NeighborList::release() gives them.
+/// What was not asked for is empty.
+template <int D, class T>
+struct NeighborArrays {
+    /// One more than there are rows: row i is [offsets[i], offsets[i + 1]) of the others.
+    OwnedArray<std::int64_t> offsets;
+    OwnedArray<std::uint32_t> indices;
+    OwnedArray<T> distances;
+    OwnedArray<Vec<D, T>> vectors;
+    OwnedArray<Shift> shifts;
 };
 
 /// Rows of neighbour indices: row i holds the neighbours of point i or of query i. Searches fill it (CellIndex,
@@ -190,16 +149,20 @@ class NeighborList {
     /// Moves the rows, and all that is stored beside them, into input order, one after the other. Row i reads the same
     /// before and after. Does nothing if contiguous(). Cost: one copy of the list, which for a moment exists twice.
     /// Throws std::bad_alloc and is then as it was.
-    void compact();
+    ///
+    /// executor: where to run; null, the default, is the calling thread. The bytes are the same for any.
+    void compact(Executor* executor = nullptr);
     /// size() + 1 positions: row i is [offsets()[i], offsets()[i + 1]) of indices(). Empty unless contiguous(),
     /// and for a list that was never filled or started. What other libraries call CSR is
     ///
     ///     list.compact();
-    ///     const auto row_starts = list.offsets();   // 64-bit
-    ///     const auto columns = list.indices();      // 32-bit
-    [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept {
-        return contiguous() && offsets_.capacity() ? std::span(offsets_.data(), size_ + 1)
-                                                   : std::span<const std::uint64_t>();
+    ///     const auto row_starts = list.offsets();   // signed, 64 bits, as NumPy and SciPy have them
+    ///     const auto columns = list.indices();      // 32 bits
+    [[nodiscard]] std::span<const std::int64_t> offsets() const noexcept {
+        // The signed twin of a type may read what the type has written; entries are below 2^63.
+        return contiguous() && offsets_.capacity()
+                   ? std::span(reinterpret_cast<const std::int64_t*>(offsets_.data()), size_ + 1)
+                   : std::span<const std::int64_t>();
     }
     /// All entries, row after row: entries() of them. Empty unless contiguous().
     [[nodiscard]] std::span<const std::uint32_t> indices() const noexcept {
@@ -213,6 +176,29 @@ class NeighborList {
         if (!contiguous() || !entries_ || distance_kind_ == DistanceKind::none || sizeof(T) != scalar_bytes_) return {};
         return {reinterpret_cast<const T*>(segments_[0].distances.data()), entries_};
     }
+    /// vectors() of all rows, side by side with indices(). Empty unless contiguous(), where none were asked for, and
+    /// for a vector that has not the size of the points'.
+    template <int D, class T>
+    [[nodiscard]] std::span<const Vec<D, T>> vectors() const noexcept {
+        if (!contiguous() || !entries_ || sizeof(Vec<D, T>) != vector_bytes_) return {};
+        return {reinterpret_cast<const Vec<D, T>*>(segments_[0].vectors.data()), entries_};
+    }
+    /// shifts() of all rows, side by side with indices(). Empty unless contiguous(), and where none were asked for.
+    [[nodiscard]] std::span<const Shift> shifts() const noexcept {
+        return contiguous() && entries_ && has_shifts_ ? std::span(segments_[0].shifts.data(), entries_)
+                                                       : std::span<const Shift>();
+    }
+    /// Hands out the flat arrays themselves, for who keeps them without the list: nothing is copied but what compact()
+    /// copies, and each array is given back on its own. The list has no rows and no memory afterwards.
+    ///
+    ///     quadrat::NeighborArrays<3, float> arrays = list.release<3, float>();
+    ///     arrays.distances = {};                    // gives this one back
+    ///     std::uint32_t* mine = arrays.indices.release();   // now std::free(mine) does
+    ///
+    /// D, T: those of the points; arrays of vectors and distances of another size stay empty.
+    /// executor: as for compact().
+    template <int D, class T>
+    [[nodiscard]] NeighborArrays<D, T> release(Executor* executor = nullptr);
 
     /// What the list holds. Linear in the segments, of which there are at most 2^14.
     [[nodiscard]] NeighborListStats stats() const noexcept;
@@ -313,5 +299,23 @@ class NeighborList {
     // Rows whose record only names them.
     std::vector<WideRow> wide_;
 };
+
+template <int D, class T>
+NeighborArrays<D, T> NeighborList::release(Executor* executor) {
+    compact(executor);
+    if (offsets_.capacity() == 0) start_offsets(0);
+    NeighborArrays<D, T> arrays;
+    const std::size_t n = entries_;
+    const bool distances = distance_kind_ != DistanceKind::none && scalar_bytes_ == sizeof(T);
+    const bool vectors = vector_bytes_ == sizeof(Vec<D, T>), shifts = has_shifts_;
+    Segment& all = segments_[0];
+    arrays.offsets = detail::owned<std::int64_t>(offsets_, size_ + 1);
+    arrays.indices = detail::owned<std::uint32_t>(all.indices, n);
+    if (distances) arrays.distances = detail::owned<T>(all.distances, n);
+    if (vectors) arrays.vectors = detail::owned<Vec<D, T>>(all.vectors, n);
+    if (shifts) arrays.shifts = detail::owned<Shift>(all.shifts, n);
+    *this = NeighborList();
+    return arrays;
+}
 
 }  // namespace quadrat

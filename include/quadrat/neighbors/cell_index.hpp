@@ -11,61 +11,31 @@
 #include <quadrat/cells/neighbor_list.hpp>
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
+#include <quadrat/neighbors/neighbor_options.hpp>
+#include <quadrat/neighbors/neighbor_row.hpp>
 #include <quadrat/neighbors/periodic.hpp>
 #include <quadrat/neighbors/radius_rule.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace quadrat {
-
-/// Which order the rows of a list are stored in. Reading row i is the same in both.
-enum class RowOrder : std::uint8_t {
-    cell,   ///< as found, fastest
-    input,  ///< row 0, 1, 2, ... without gaps: NeighborList::offsets() and indices() may be used
-};
-
-/// What find_neighbors stores. The defaults give full rows of indices and nothing else, which is the fast lane; half
-/// lists are as fast. Distances, vectors, shifts and groups take a slower lane (docs/reference/neighbors.md).
-struct NeighborOptions {
-    /// Each pair once: in the row of the one that is first in cell order, or with periodic images in the row of the
-    /// smaller index. The rule of the radii must be symmetric and groups must see each other, or Error{unsupported} is
-    /// thrown. Default: each pair in both rows.
-    bool half = false;
-    /// Point i is in its own row, too. Default: it is not.
-    bool self = false;
-    /// How the rows lie in memory. Default: as they are found.
-    RowOrder order = RowOrder::cell;
-    /// What is stored beside each index, in the unit of the coordinates or its square. Default: nothing.
-    DistanceKind distances = DistanceKind::none;
-    /// Stores x_j - x_i, with images x_j + shift - x_i, in the unit of the coordinates. Default: not.
-    bool vectors = false;
-    /// Stores which periodic image it is, in whole box vectors. Default: not.
-    bool shifts = false;
-    /// The group of each point, 0 to 63, by index. Empty, the default: all are in group 0. With queries, too, these are
-    /// the groups of the points; a query is in group 0.
-    std::span<const std::uint8_t> groups = {};
-    /// Bit h of searches[g] is set if rows of group g hold points of group h. Empty, the default: everyone sees
-    /// everyone.
-    ///
-    ///     searches = {0b10, 0b11}:  rows of group 0 hold group 1 alone, rows of group 1 hold both
-    std::span<const std::uint64_t> searches = {};
-    /// To follow the search and to stop it. Default: nobody watches.
-    Watch watch = {};
-};
 
 /// What an index holds and did. Counts are exact; none of them depends on the number of threads.
 struct CellIndexStats {
     std::uint64_t tests = 0;  ///< distance tests of the last find_neighbors or find_nearest, after culling
     std::uint64_t bytes = 0;  ///< memory held, spare capacity and kept cells included, results not
     std::size_t points = 0;   ///< points that are there: without the erased
-    std::size_t images = 0;   ///< copies of them around a periodic box
-    bool dense = true;        ///< a table of all cells; otherwise only rows of cells that hold points have one
+    std::size_t levels = 1;   ///< size classes of radii
+    bool dense =
+        true;  ///< a table of all cells (of the first level); otherwise only rows of cells that hold points have one
 };
 
 namespace detail {
@@ -124,8 +94,8 @@ class CellIndex {
         /// Cells per radius along y and z (the H of the paper), for experiments: results do not depend on it. Default:
         /// 0, chosen by density.
         unsigned subdivision = 0;
-        /// The most bytes that a call may allocate for its result, and build() for periodic images; what needs more is
-        /// refused with Error{too_large} that names the bytes. Default: no limit.
+        /// The most bytes that a call may allocate for its result, and for the images of a periodic box within reach;
+        /// what needs more is refused with Error{too_large} that names the bytes. Default: no limit.
         std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
         /// Where to run. Must outlive the index. Default: null, the calling thread.
         Executor* executor = nullptr;
@@ -170,13 +140,15 @@ class CellIndex {
 
     /// Indices given out so far, erased ones included: the number of rows. O(1).
     [[nodiscard]] std::size_t size() const noexcept;
-    /// The indices that are there in cell order: by z cell, y cell, x bin, index. Arrays of yours that are sorted by it
+    /// The indices that are there in cell order: by z cell, y cell, x bin, index; where radii differ by more than a
+    /// factor of two, first by size class, the largest first. Arrays of yours that are sorted by it
     /// are read faster along a list. Valid until the index changes. O(1).
     [[nodiscard]] std::span<const std::uint32_t> order() const noexcept;
     /// What the index holds and did last. O(1).
     [[nodiscard]] CellIndexStats stats() const;
 
-    /// Fills `out` with one row per index: the neighbours of point i, in cell order. O(n + entries).
+    /// Fills `out` with one row per index: the neighbours of point i, in cell order; in a periodic box first those of
+    /// the box itself and then image by image, with size classes first those of the home's own. O(n + entries).
     ///
     /// out: what it held is gone; its memory is used again.
     /// options: see there; its spans are read during the call only.
@@ -229,6 +201,48 @@ class CellIndex {
         };
         stream(const_cast<void*>(static_cast<const void*>(std::addressof(fn))), sink, Threads::executor);
     }
+    /// fn(const NeighborRow<D, T>&) for each point that is there, at the same time on the executor's threads: nothing
+    /// is stored, and a row is still in the first-level cache when fn gets it. Rows have the order of find_neighbors()
+    /// and come in no order. Several times faster than a list and a loop over it.
+    ///
+    ///     cells.for_each_row([&](const quadrat::NeighborRow<3, float>& row) {
+    ///         float sum = 0;
+    ///         for (std::uint32_t e = 0; e < row.count; ++e) sum += weight(row.distances_sq[e]);
+    ///         density[row.home] = sum;
+    ///     });
+    ///
+    /// options: half, self, vectors, groups and searches as for a list, and the watch. The others change nothing.
+    template <class Fn>
+    void for_each_row(Fn&& fn, const NeighborOptions& options = {}) const {
+        const auto sink = [](void* context, std::size_t, const NeighborRow<D, T>* rows, std::size_t count) {
+            auto& call = *static_cast<std::remove_reference_t<Fn>*>(context);
+            for (std::size_t r = 0; r < count; ++r) call(rows[r]);
+        };
+        stream_rows(const_cast<void*>(static_cast<const void*>(std::addressof(fn))), sink, options);
+    }
+    /// A sum over all rows, the same bits for any number of threads: fn(sum, row) adds a row to one of several sums,
+    /// each of which begins as `zero`, and combine(total, sum) adds them up in the order of the points.
+    ///
+    ///     const double energy = cells.sum_rows(0.0, [&](double& sum, const auto& row) { sum += energy_of(row); });
+    ///
+    /// zero: copied once per 2048 points; keep it small.
+    template <class Sum, class Fn, class Combine = std::plus<>>
+    [[nodiscard]] Sum sum_rows(Sum zero, Fn&& fn, const NeighborOptions& options = {}, Combine&& combine = {}) const {
+        struct alignas(64) Slot {  // threads that add at the same time do so in lines of their own
+            Sum sum;
+        };
+        struct Job {
+            std::remove_reference_t<Fn>& fn;
+            std::vector<Slot> slots;
+        } job{fn, std::vector<Slot>((order().size() + detail::loop_chunk - 1) / detail::loop_chunk, Slot{zero})};
+        const auto sink = [](void* context, std::size_t chunk, const NeighborRow<D, T>* rows, std::size_t count) {
+            Job& to = *static_cast<Job*>(context);
+            for (std::size_t r = 0; r < count; ++r) to.fn(to.slots[chunk].sum, rows[r]);
+        };
+        stream_rows(&job, sink, options);
+        for (Slot& slot : job.slots) zero = combine(std::move(zero), std::move(slot.sum));
+        return zero;
+    }
     /// fn(j) for each neighbour of point i, in cell order. The first call after a change costs O(n). For a few points;
     /// find_neighbors() is many times faster for all of them.
     ///
@@ -250,6 +264,7 @@ class CellIndex {
   private:
     enum class Threads { caller, executor };
     void stream(void* context, detail::RowSink* sink, Threads threads) const;
+    void stream_rows(void* context, detail::LoopSink<D, T>* sink, const NeighborOptions& options) const;
     void find_row(std::uint32_t i, std::vector<std::uint32_t>& row) const;
     void find_row(const Vec<D, T>& position, std::vector<std::uint32_t>& row) const;
 

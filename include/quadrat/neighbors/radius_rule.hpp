@@ -1,6 +1,7 @@
 // The rules by which two radii make one: with a radius per point, how far apart i and j may be for j to be in the row
-// of i. This file is the only place that knows them. A new rule is one struct, one enumerator and one line in
-// with_rule; every structure that takes a RadiusRule and the command line then have it, and a line that is forgotten
+// of i. This file is the only place that knows them, but for the vector code of CellIndex
+// (src/neighbors/search/rows_kernel.cpp). A new rule is one struct, one enumerator and one line in with_rule, and a
+// case there; every structure that takes a RadiusRule and the command line then have it, and a line that is forgotten
 // stops the build.
 //
 // All that a search needs to know beyond the rule itself follows from one property that every rule has, and that is
@@ -13,8 +14,8 @@
 //     min    min(r_i, r_j)      r_i                                    yes         both see each other
 //     sum    r_i + r_j          r_i + R                                yes         grains that touch
 //
-// So with max and sum the cells of a CellIndex follow the largest radius, and a few very large radii among small ones
-// are slow.
+// A CellIndex sorts points whose radii differ by more than a factor of two into size classes, so that a few very large
+// radii among small ones cost what they reach.
 //
 // A rule of the mean, for example, would be a row in this table, an enumerator `mean` behind the last, a line for it in
 // with_rule, and

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +13,20 @@
 
 namespace quadrat::io {
 
+/// The box of a frame in the extended form.
+struct XyzBox {
+    double vectors[9] = {};  ///< Lattice="ax ay az bx by bz cx cy cz"; zeros if there is none
+    bool repeats[3] = {};    ///< pbc="T T F"; all with a Lattice and no pbc
+};
+
 /// (N, 3) positions in double. What a line holds besides the element and the position is not kept. In the extended
-/// form, "Properties=" in the comment says where the position stands. One frame only: a second one is an error.
-[[nodiscard]] Table parse_xyz(std::span<const std::byte> file, std::string_view name);
-[[nodiscard]] Table read_xyz(const std::string& path);
+/// form, "Properties=" in the comment says where the position stands.
+///
+/// frame: which one, from 0 on; without it a second frame is an error.
+/// box: gets the box of the frame, if it is not null.
+[[nodiscard]] Table parse_xyz(std::span<const std::byte> file, std::string_view name,
+                              std::optional<std::uint64_t> frame = {}, XyzBox* box = nullptr);
+[[nodiscard]] Table read_xyz(const std::string& path, std::optional<std::uint64_t> frame = {}, XyzBox* box = nullptr);
 
 /// A (N, 3) table of float or double as atoms of the element X.
 void write_xyz(const std::string& path, const TableView& table, std::string_view comment = "");

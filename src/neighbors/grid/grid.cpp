@@ -72,6 +72,16 @@ typename Grid<D, T>::Row Grid<D, T>::row_at(std::uint32_t p) const {
 }
 
 template <int D, class T>
+double Grid<D, T>::crowding() const {
+    double pairs = 0;
+    for (std::size_t b = 1; b < store_.start.size(); ++b) {
+        const double n = store_.start[b] - store_.start[b - 1];
+        pairs += n * n;
+    }
+    return store_.size > 0 ? pairs / store_.size : 0;
+}
+
+template <int D, class T>
 std::uint64_t Grid<D, T>::bytes() const {
     std::uint64_t sum = records_.bytes();
     for (const GridStore<D, T>* store : {&store_, &next_}) {

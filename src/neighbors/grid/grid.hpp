@@ -95,6 +95,8 @@ class Grid {
         return v;
     }
     [[nodiscard]] std::uint64_t bytes() const;
+    /// With how many points, itself included, a point shares its bin on average.
+    [[nodiscard]] double crowding() const;
 
     /// The first row with points at or after position p, and its end. Dense: rows are numbered layer * rows + row.
     struct Row {
@@ -109,11 +111,5 @@ class Grid {
     base::Array<Record<D, T>> records_;  // scratch of build()
     GridStore<D, T> next_;               // scratch of update(); only one of both has memory
 };
-
-/// Calls body<dense>() for the form of a grid: the one place where the code of both parts.
-template <int D, class T, class Body>
-decltype(auto) with_form(const Grid<D, T>& grid, Body&& body) {
-    return grid.geometry().dense ? body.template operator()<true>() : body.template operator()<false>();
-}
 
 }  // namespace quadrat::neighbors

@@ -3,6 +3,8 @@
 
 #include <quadrat/error.hpp>
 
+#include "base/parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -125,6 +127,82 @@ Vec<D, T> Lattice<D, T>::offset(const Shift& n) const {
 }
 
 template <int D, class T>
+void Lattice<D, T>::images_near(const T* lo, const T* hi, double reach, std::int32_t* from, std::int32_t* to) const {
+    constexpr double tolerance = 1e-4, most = 0x1p30;
+    for (int k = 0; k < D; ++k) {
+        if (!repeats_[k]) continue;
+        double middle = 0, half = 0;
+        for (int c = 0; c < D; ++c) {
+            const double l = static_cast<double>(lo[c]), h = static_cast<double>(hi[c]);
+            middle += inverse_[k][c] * (l / 2 + h / 2 - static_cast<double>(box_.origin[c]));
+            half += std::abs(inverse_[k][c]) * (h / 2 - l / 2);
+        }
+        const double margin = half + reach / height_[k] + tolerance;
+        from[k] = static_cast<std::int32_t>(std::clamp(std::ceil(middle - margin - most_[k]), -most, most));
+        to[k] = static_cast<std::int32_t>(std::clamp(std::floor(middle + margin - least_[k]), -most, most));
+    }
+}
+
+template <int D, class T>
+Wrapped<D, T> Wrapped<D, T>::of(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> given,
+                                std::span<const std::uint8_t> erased, Executor* executor) {
+    constexpr std::size_t grain = 16384;
+    struct Span {
+        double lo[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, hi[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+        bool turned = false;
+        void add(const double* f) {
+            for (int k = 0; k < D; ++k) lo[k] = std::min(lo[k], f[k]), hi[k] = std::max(hi[k], f[k]);
+        }
+    };
+    const auto join = [](Span a, const Span& b) {
+        for (int k = 0; k < 3; ++k) a.lo[k] = std::min(a.lo[k], b.lo[k]), a.hi[k] = std::max(a.hi[k], b.hi[k]);
+        a.turned = a.turned || b.turned;
+        return a;
+    };
+    const auto gone = [&](std::size_t i) { return !erased.empty() && erased[i]; };
+    // Most callers keep their points in the box: then nothing is copied.
+    Span all = base::parallel_reduce(
+        executor, given.size(), grain, Span(),
+        [&](std::size_t begin, std::size_t end) {
+            Span part;
+            for (std::size_t i = begin; i < end; ++i) {
+                if (gone(i)) continue;
+                double f[D];
+                lattice.fractions(given[i], f);
+                for (int k = 0; k < D; ++k)
+                    part.turned = part.turned || (lattice.repeats(k) && !(f[k] >= 0 && f[k] < 1));
+                part.add(f);
+            }
+            return part;
+        },
+        join);
+    Wrapped w;
+    if (all.turned) {
+        w.points.resize(given.size());
+        w.turns.resize(given.size());
+        all = base::parallel_reduce(
+            executor, given.size(), grain, Span(),
+            [&](std::size_t begin, std::size_t end) {
+                Span part;
+                for (std::size_t i = begin; i < end; ++i) {
+                    if (gone(i)) continue;
+                    w.turns[i] = lattice.turns(given[i], i);
+                    const Vec<D, T> offset = lattice.offset(w.turns[i]);
+                    for (int k = 0; k < D; ++k) w.points[i][k] = given[i][k] - offset[k];
+                    double f[D];
+                    lattice.fractions(w.points[i], f);
+                    part.add(f);
+                }
+                return part;
+            },
+            join);
+    }
+    for (int k = 0; k < D; ++k)
+        if (all.lo[k] <= all.hi[k]) w.lo[k] = all.lo[k], w.hi[k] = all.hi[k];
+    return w;
+}
+
+template <int D, class T>
 void Images<D, T>::wrap(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> points,
                         std::span<const std::uint8_t> erased) {
     wrapped.assign(points.size(), Vec<D, T>{});
@@ -185,6 +263,10 @@ template class Lattice<2, float>;
 template class Lattice<3, float>;
 template class Lattice<2, double>;
 template class Lattice<3, double>;
+template struct Wrapped<2, float>;
+template struct Wrapped<3, float>;
+template struct Wrapped<2, double>;
+template struct Wrapped<3, double>;
 template struct Images<2, float>;
 template struct Images<3, float>;
 template struct Images<2, double>;

@@ -1,6 +1,5 @@
-// Periodic images as extra points: every point is wrapped into the box, and a copy of it stands wherever an image of it
-// lies within the reach of the box. The search then knows nothing of periodicity; the exact test of a copy goes back to
-// the wrapped point and the shift (refine.hpp).
+// Periodic boxes. Points are wrapped into the box; a search then looks at the same points once for each image of the
+// box that is near (search/walk.hpp). Only the search for the k nearest makes copies of points for their images.
 #pragma once
 
 #include <quadrat/cells/neighbor_list.hpp>
@@ -30,6 +29,21 @@ class Lattice {
     [[nodiscard]] Vec<D, T> offset(const Shift& n) const;
     /// The coordinates of a point in terms of the box vectors.
     void fractions(const Vec<D, T>& point, double* f) const;
+    /// From now on all wrapped points are between these coordinates in terms of the box vectors.
+    void contain(const double* lo, const double* hi) {
+        for (int k = 0; k < D; ++k) least_[k] = lo[k], most_[k] = hi[k];
+    }
+    /// Images n with from[k] <= n[k] <= to[k]: all that hold a wrapped point within `reach` of a point between lo and
+    /// hi, and few others. 0 for open directions. Rounding is allowed for by 10^-4 of a box.
+    void images_near(const T* lo, const T* hi, double reach, std::int32_t* from, std::int32_t* to) const;
+    /// True if only the box itself is so near.
+    [[nodiscard]] bool only_itself_near(const T* lo, const T* hi, double reach) const {
+        std::int32_t from[3] = {0, 0, 0}, to[3] = {0, 0, 0};
+        images_near(lo, hi, reach, from, to);
+        for (int k = 0; k < 3; ++k)
+            if (from[k] != 0 || to[k] != 0) return false;
+        return true;
+    }
     /// Distance between the two faces that vector k joins.
     [[nodiscard]] double height(int k) const { return height_[k]; }
     [[nodiscard]] bool repeats(int k) const { return repeats_[k]; }
@@ -45,9 +59,25 @@ class Lattice {
     double inverse_[D][D] = {};
     double height_[D] = {};
     double magnitude_ = 0;
+    double least_[3] = {0, 0, 0}, most_[3] = {1, 1, 1};
 };
 
-/// Points wrapped, and their images. Records of images have ids from real() on.
+/// Points wrapped into a box.
+template <int D, class T>
+struct Wrapped {
+    std::vector<Vec<D, T>> points;                ///< empty if all are as they were given
+    std::vector<Shift> turns;                     ///< wrapped = point - offset(turns); empty if all are zero
+    double lo[3] = {0, 0, 0}, hi[3] = {1, 1, 1};  ///< where they are, in terms of the box vectors
+
+    /// Erased points (empty: none is) are not looked at. Throws Error{bad_value} for a point that is too far away.
+    [[nodiscard]] static Wrapped of(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> given,
+                                    std::span<const std::uint8_t> erased, Executor* executor);
+    [[nodiscard]] std::span<const Vec<D, T>> or_as(std::span<const Vec<D, T>> given) const {
+        return points.empty() ? given : std::span<const Vec<D, T>>(points);
+    }
+};
+
+/// Points wrapped, and copies for their images. Records of images have ids from real() on.
 template <int D, class T>
 struct Images {
     std::vector<Vec<D, T>> wrapped;     ///< by index

@@ -86,8 +86,9 @@ bool find_bounds(const T* c, std::size_t n, T* lo, T* hi) {
             }
         }
         HWY_ALIGN T low[3 * HWY_MAX_BYTES / sizeof(T)], high[3 * HWY_MAX_BYTES / sizeof(T)];
-        hn::StoreU(lo0, d, low), hn::StoreU(lo1, d, low + lanes), hn::StoreU(lo2, d, low + (D - 1) * lanes);
-        hn::StoreU(hi0, d, high), hn::StoreU(hi1, d, high + lanes), hn::StoreU(hi2, d, high + (D - 1) * lanes);
+        hn::StoreU(lo0, d, low), hn::StoreU(lo1, d, low + lanes);
+        hn::StoreU(hi0, d, high), hn::StoreU(hi1, d, high + lanes);
+        if constexpr (D == 3) hn::StoreU(lo2, d, low + 2 * lanes), hn::StoreU(hi2, d, high + 2 * lanes);
         for (std::size_t q = 0; q < block; ++q) {
             lo[q % D] = std::min(lo[q % D], low[q]);
             hi[q % D] = std::max(hi[q % D], high[q]);

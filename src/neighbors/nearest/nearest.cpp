@@ -1,5 +1,5 @@
 // The k nearest points. Cells are made for the distance within which k points are expected, and kept until the points
-// change or another distance is asked for.
+// change or another distance is asked for. Where these cells turn out to be crowded, a tree takes their place.
 #include "neighbors/nearest/nearest.hpp"
 
 #include <quadrat/error.hpp>
@@ -57,13 +57,13 @@ double diameter_of(const Grid<D, T>& homes, const Grid<D, T>& points) {
     return diameter;
 }
 
-/// Returns the number of distance tests.
-template <int D, class T>
-std::uint64_t list_nearest(const NearestJob<D, T>& job, std::size_t rows, Executor* executor, std::uint64_t max_bytes,
-                           NeighborList& out) {
-    const std::size_t grain = std::max<std::size_t>(nearest_chunk, job.homes.size() / 8192 + 1);
-    const std::size_t chunks = base::chunk_count(job.homes.size(), grain);
-    const std::uint64_t each = std::min(job.k, job.points.size());
+/// A list of up to `each` entries per row. search(begin, end, row) calls row(place, found) for the homes at [begin,
+/// end) and returns the number of distance tests, of which the sum is returned.
+template <class T, class SearchHomes>
+std::uint64_t list_nearest(std::span<const std::uint32_t> homes, std::size_t rows, std::uint64_t each,
+                           Executor* executor, std::uint64_t max_bytes, NeighborList& out, SearchHomes&& search) {
+    const std::size_t grain = std::max<std::size_t>(nearest_chunk, homes.size() / 8192 + 1);
+    const std::size_t chunks = base::chunk_count(homes.size(), grain);
     const std::uint64_t need = std::uint64_t{rows} * (each * (4 + sizeof(T)) + 8);
     if (need > max_bytes)
         throw Error(ErrorKind::too_large, "the list of nearest points needs " + std::to_string(need) +
@@ -71,7 +71,7 @@ std::uint64_t list_nearest(const NearestJob<D, T>& job, std::size_t rows, Execut
     NeighborListWriter writer(out, rows, std::max<std::size_t>(chunks, 1),
                               {.distances = DistanceKind::distance, .scalar_bytes = sizeof(T)});
     std::uint64_t* const records = writer.records();
-    if (job.homes.size() < rows) std::fill_n(records, rows, NeighborListWriter::record(0, 0, 0));
+    if (homes.size() < rows) std::fill_n(records, rows, NeighborListWriter::record(0, 0, 0));
     std::vector<std::uint64_t> entries(chunks, 0);
     struct Wide {
         std::uint32_t row;
@@ -79,28 +79,27 @@ std::uint64_t list_nearest(const NearestJob<D, T>& job, std::size_t rows, Execut
     };
     std::vector<std::vector<Wide>> wide(chunks);
     std::atomic<std::uint64_t> tests{0};
-    base::parallel_for(executor, job.homes.size(), grain, [&](std::size_t begin, std::size_t end) {
+    base::parallel_for(executor, homes.size(), grain, [&](std::size_t begin, std::size_t end) {
         const std::size_t c = begin / grain;
         auto& segment = writer.segment(c);
-        const std::size_t most = (end - begin) * std::min<std::size_t>(job.k, job.points.size());
+        const std::size_t most = (end - begin) * each;
         segment.indices.reserve(most);
         segment.distances.reserve(most * sizeof(T));
         std::uint64_t used = 0;
-        const auto row = [&](std::uint32_t place, const Found<T>* found, std::uint32_t count) {
-            for (std::uint32_t e = 0; e < count; ++e) {
+        const auto row = [&](std::uint32_t place, std::span<const Found<T>> found) {
+            for (std::size_t e = 0; e < found.size(); ++e) {
                 segment.indices.data()[used + e] = found[e].index;
                 const T distance = root<T>(found[e].distance_sq);
                 std::memcpy(segment.distances.data() + (used + e) * sizeof(T), &distance, sizeof(T));
             }
-            const std::uint32_t id = job.homes.ids()[place];
-            if (NeighborListWriter::fits(used, count)) [[likely]]
-                records[id] = NeighborListWriter::record(c, used, count);
+            const std::uint32_t id = homes[place];
+            if (NeighborListWriter::fits(used, found.size())) [[likely]]
+                records[id] = NeighborListWriter::record(c, used, found.size());
             else
-                wide[c].push_back({id, {used, count, static_cast<std::uint32_t>(c)}});
-            used += count;
+                wide[c].push_back({id, {used, found.size(), static_cast<std::uint32_t>(c)}});
+            used += found.size();
         };
-        const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
-        tests += with_form(job.points, [&]<bool kDense>() { return NearestSearch<D, T, kDense>(job).run(b, e, row); });
+        tests += search(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), row);
         entries[c] = used;
     });
     for (const auto& rows_of_chunk : wide)
@@ -112,11 +111,7 @@ std::uint64_t list_nearest(const NearestJob<D, T>& job, std::size_t rows, Execut
 /// The points of the index in cells of about this radius.
 template <int D, class T>
 Grid<D, T> grid_for(const IndexState<D, T>& s, T radius) {
-    std::vector<Record<D, T>> records(s.points.size());
-    for (std::uint32_t p = 0; p < s.points.size(); ++p) {
-        for (int axis = 0; axis < D; ++axis) records[p].v[axis] = s.points.axis(axis)[p];
-        records[p].id = s.points.ids()[p];
-    }
+    const std::vector<Record<D, T>> records = s.all_records();
     const Geometry<D, T> geometry(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, records.size()),
                                   static_cast<double>(radius), 0);
     Grid<D, T> grid;
@@ -125,17 +120,36 @@ Grid<D, T> grid_for(const IndexState<D, T>& s, T radius) {
     return grid;
 }
 
+/// True if cells that would hold a few points each, were these spread about evenly, hold many. Counted, not timed.
+template <int D, class T>
+bool crowded(const Grid<D, T>& grid, std::uint32_t k) {
+    return grid.crowding() > 4 * (1.3 * static_cast<double>(k) + 2);
+}
+
+template <int D, class T>
+std::vector<Record<D, T>> records_of(std::span<const Vec<D, T>> points) {
+    std::vector<Record<D, T>> records(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        std::copy_n(points[i].v, D, records[i].v);
+        records[i].id = static_cast<std::uint32_t>(i);
+    }
+    return records;
+}
+
 /// In a periodic box, where every image of a point counts.
 template <int D, class T>
 void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* queries, std::uint32_t k, T max_distance,
                  NeighborList& out) {
-    Images<D, T> others;
+    Images<D, T> own, others;
+    own.wrapped = s.unsorted();
+    own.turns = s.turns;
+    own.turns.resize(s.slots, Shift{});
     if (queries) others.wrap(s.lattice, *queries);
     const std::span<const std::uint8_t> erased = s.erased;
     s.tests = ImageRounds<D, T>::list({.lattice = s.lattice,
-                                       .points = s.images,
+                                       .points = own,
                                        .erased = erased,
-                                       .homes = queries ? others : s.images,
+                                       .homes = queries ? others : own,
                                        .skipped = queries ? std::span<const std::uint8_t>() : erased,
                                        .own = !queries,
                                        .k = k,
@@ -158,22 +172,38 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
     if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
     if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
     if (s.periodic()) return find_images(s, queries, k, max_distance, out);
-    const T typical = typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, s.points.size()),
+    const T typical = typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, s.count()),
                                            1.3 * static_cast<double>(k) + 1);
     const T first = max_distance > T(0) ? std::min(typical, max_distance) : typical;
     const std::shared_ptr<const Grid<D, T>> grid = s.nearest.get(first, [&] { return grid_for(s, first); });
-    QUADRAT_ASSERT(grid->size() == s.points.size());
+    QUADRAT_ASSERT(grid->size() == s.count());
+    const std::size_t rows = queries ? queries->size() : s.slots;
+    const std::uint64_t each = std::min<std::uint64_t>(k, s.count());
+    if (crowded(*grid, k) && (max_distance == T(0) || cells::plain_radius(max_distance))) {
+        const auto tree = s.nearest_tree.get(k, [&] { return PointTree<D, T>(s.all_records(), k + std::size_t{1}); });
+        const PointTree<D, T> others(queries ? records_of(*queries) : std::vector<Record<D, T>>(), 0);
+        const PointTree<D, T>& homes = queries ? others : *tree;
+        s.tests =
+            list_nearest<T>(homes.ids(), rows, each, s.options.executor, s.options.max_bytes, out,
+                            [&](std::uint32_t begin, std::uint32_t end, auto& row) {
+                                return TreeSearch<D, T>(homes, *tree, !queries, k, max_distance).run(begin, end, row);
+                            });
+        return;
+    }
     Grid<D, T> others;
     if (queries) others.build(grid->geometry(), *queries, s.options.executor);
     const Grid<D, T>& homes = queries ? others : *grid;
-    s.tests = list_nearest<D, T>({.homes = homes,
-                                  .points = *grid,
-                                  .own = !queries,
-                                  .k = k,
-                                  .first = first,
-                                  .farthest = max_distance,
-                                  .diameter = diameter_of(homes, *grid)},
-                                 queries ? queries->size() : s.slots, s.options.executor, s.options.max_bytes, out);
+    const NearestJob<D, T> job{.homes = homes,
+                               .points = *grid,
+                               .own = !queries,
+                               .k = k,
+                               .first = first,
+                               .farthest = max_distance,
+                               .diameter = diameter_of(homes, *grid)};
+    s.tests = list_nearest<T>(std::span(homes.ids(), homes.size()), rows, each, s.options.executor, s.options.max_bytes,
+                              out, [&](std::uint32_t begin, std::uint32_t end, auto& row) {
+                                  return NearestSearch<D, T>(job).run(begin, end, row);
+                              });
 }
 
 template struct Nearest<2, float>;

@@ -1,6 +1,6 @@
-// The room of the k nearest. CellIndex uses Nearest, and its state holds the cells between calls (nearest_grid); the
-// rest is for this room alone: nearest_search asks groups of homes in an open world, nearest_images goes round by round
-// through a periodic box.
+// The room of the k nearest. CellIndex uses Nearest, and its state what is kept between calls; the rest is for this
+// room alone: nearest_search asks groups of homes in an open world, tree does where points are crowded, nearest_images
+// goes round by round through a periodic box, rank puts what they find in order, kept keeps cells and tree.
 #pragma once
 
 #include "neighbors/state.hpp"

@@ -1,6 +1,6 @@
 // Rounds of growing radius: the box is surrounded by the images within the radius, every home that is still open is
 // searched, and homes that find k are done, for nothing within the radius was missed. The exact distance goes back to
-// the wrapped points and the shift, as in refine.hpp, so the order does not depend on where an image happens to be
+// the wrapped points and the shift, as in every search, so the order does not depend on where an image happens to be
 // stored.
 #include "neighbors/nearest/nearest_images.hpp"
 
@@ -170,20 +170,18 @@ class Rounds {
         std::vector<std::uint8_t> done(rows_, 0);
         base::parallel_for(job_.executor, homes.size(), homes_at_once, [&](std::size_t begin, std::size_t end) {
             const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
-            with_form(points,
-                      [&]<bool kDense>() { search_chunk<kDense>(homes, points, b, e, radius, last, writer, done); });
+            search_chunk(homes, points, b, e, radius, last, writer, done);
         });
         std::erase_if(open_, [&](const Record<D, T>& r) { return done[r.id] != 0; });
     }
 
-    template <bool kDense>
     void search_chunk(const Grid<D, T>& homes, const Grid<D, T>& points, std::uint32_t begin, std::uint32_t end,
                       T radius, bool last, NeighborListWriter& writer, std::vector<std::uint8_t>& done) {
         // Images are stored at rounded places; the exact test decides.
         const T slack = points.geometry().slack + 128 * std::numeric_limits<T>::epsilon() * radius;
         const bool plain = cells::plain_radius(radius) && cells::plain_radius(2 * (radius + slack));
         const Kernel<D, T> kernel = kernel_for<D, T>(plain);
-        Walk<D, T, kDense> walk(homes, points, Reach<T>{.radius = radius + slack, .plain = plain});
+        Walk<D, T> walk(homes, points, Reach<T>{.radius = radius + slack, .plain = plain});
         walk.report_positions();
         const cells::NearTest<T> near(radius);
         std::vector<FoundImage<T>> found;
@@ -191,7 +189,7 @@ class Rounds {
         std::uint64_t tests = 0;
         walk.template run<false>(begin, end, [&](std::uint32_t first, Group<T>& group) {
             group.self = nobody.data();
-            const std::size_t candidates = kernel.cull(group);
+            const std::size_t candidates = kernel.cull(group, group.parts[0], 0);
             positions.resize_discard(group.size * (candidates + max_lanes));
             kernel.full(group, candidates, positions.data());
             tests += group.size * candidates;

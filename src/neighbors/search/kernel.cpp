@@ -8,65 +8,34 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "base/compress-inl.hpp"
+#include "neighbors/search/labels-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::neighbors::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-using Tag = hn::ScalableTag<T>;
-template <class T>
-using LabelTag = hn::RebindToUnsigned<Tag<T>>;
-
-template <class T>
-using Packer = base::HWY_NAMESPACE::Packer<Tag<T>>;
-
-/// Labels of positions j.. as wide as T.
-template <class T>
-HWY_INLINE hn::Vec<LabelTag<T>> labels_at(const std::uint32_t* label, std::size_t j) {
-    const LabelTag<T> du;
-    if constexpr (sizeof(T) == 4) {
-        return label ? hn::LoadU(du, label + j) : hn::Iota(du, static_cast<std::uint32_t>(j));
-    } else {
-        const hn::Rebind<std::uint32_t, Tag<T>> d32;
-        return label ? hn::PromoteTo(du, hn::LoadU(d32, label + j)) : hn::Iota(du, static_cast<std::uint64_t>(j));
-    }
-}
-
-template <class T>
-HWY_INLINE void store_labels(hn::Vec<LabelTag<T>> v, std::uint32_t* out) {
-    const LabelTag<T> du;
-    if constexpr (sizeof(T) == 4) {
-        hn::StoreU(v, du, out);
-    } else {
-        const hn::Rebind<std::uint32_t, Tag<T>> d32;
-        hn::StoreU(hn::TruncateTo(d32, v), d32, out);
-    }
-}
-
 template <int D, class T, bool kLabels>
-std::size_t cull(const Group<T>& g) {
+std::size_t cull(const Group<T>& g, const Part<T>& p, std::size_t at) {
     const Tag<T> d;
     const LabelTag<T> du;
     const std::size_t lanes = hn::Lanes(d);
-    const T* const x = g.storage[0];
-    const T* const y = g.storage[1];
-    const T* const z = D == 3 ? g.storage[2] : nullptr;
-    T* const to_x = g.scratch->c[0];
-    T* const to_y = g.scratch->c[1];
-    T* const to_z = g.scratch->c[2];
-    auto* const to_label = g.scratch->label.data();
-    const auto x_lo = hn::Set(d, g.lo[0]), x_hi = hn::Set(d, g.hi[0]);
-    const auto y_lo = hn::Set(d, g.lo[1]), y_hi = hn::Set(d, g.hi[1]);
-    const auto z_lo = hn::Set(d, D == 3 ? g.lo[2] : T(0)), z_hi = hn::Set(d, D == 3 ? g.hi[2] : T(0));
-    const auto limit = hn::Set(d, g.cull_sq);
+    const T* const x = p.storage[0];
+    const T* const y = p.storage[1];
+    const T* const z = D == 3 ? p.storage[2] : nullptr;
+    T* const to_x = g.scratch->c[0] + at;
+    T* const to_y = g.scratch->c[1] + at;
+    T* const to_z = g.scratch->c[2] + at;
+    auto* const to_label = g.scratch->label.data() + at;
+    const auto x_lo = hn::Set(d, p.lo[0]), x_hi = hn::Set(d, p.hi[0]);
+    const auto y_lo = hn::Set(d, p.lo[1]), y_hi = hn::Set(d, p.hi[1]);
+    const auto z_lo = hn::Set(d, D == 3 ? p.lo[2] : T(0)), z_hi = hn::Set(d, D == 3 ? p.hi[2] : T(0));
+    const auto limit = hn::Set(d, p.cull_sq);
     // One loop over all blocks is easier to predict than nine short ones. Most ranges are one or two blocks long.
     Range* const blocks = g.scratch->blocks.data();
     std::size_t block_count = 0;
     const auto width = static_cast<std::uint32_t>(lanes);
-    for (std::size_t k = 0; k < g.range_count; ++k) {
-        const std::uint32_t begin = g.ranges[k].begin, end = g.ranges[k].end;
+    for (std::size_t k = 0; k < p.range_count; ++k) {
+        const std::uint32_t begin = p.ranges[k].begin, end = p.ranges[k].end;
         blocks[block_count] = {begin, end};
         blocks[block_count + 1] = {begin + width, end};
         blocks[block_count + 2] = {begin + 2 * width, end};
@@ -93,10 +62,10 @@ std::size_t cull(const Group<T>& g) {
         hn::StoreU(pack(d, px), d, to_x + n);
         hn::StoreU(pack(d, py), d, to_y + n);
         if constexpr (D == 3) hn::StoreU(pack(d, pz), d, to_z + n);
-        if constexpr (kLabels) hn::StoreU(pack(du, labels_at<T>(g.label, j)), du, to_label + n);
+        if constexpr (kLabels) hn::StoreU(pack(du, labels_at<T>(p.label, j)), du, to_label + n);
         n += hn::CountTrue(d, near);
     };
-    if (HWY_LIKELY(g.open_ended)) {
+    if (HWY_LIKELY(p.open_ended)) {
         for (std::size_t b = 0; b < block_count; ++b) keep(blocks[b].begin, [](auto near) HWY_ATTR { return near; });
     } else {
         for (std::size_t b = 0; b < block_count; ++b) {

@@ -21,6 +21,8 @@ struct Searches {
     static void count_each(const IndexState<D, T>& state, std::vector<std::uint32_t>& out);
     [[nodiscard]] static std::uint64_t count_pairs(const IndexState<D, T>& state);
     static void stream(const IndexState<D, T>& state, Executor* executor, void* context, detail::RowSink* sink);
+    static void stream_rows(const IndexState<D, T>& state, const NeighborOptions& options, void* context,
+                            detail::LoopSink<D, T>* sink);
     /// The row of point i.
     static void find_row(const IndexState<D, T>& state, std::uint32_t i, std::vector<std::uint32_t>& row);
 };

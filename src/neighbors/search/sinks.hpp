@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cells/neighbor_list_writer.hpp"
-#include "neighbors/search/kernel.hpp"
-#include "neighbors/search/refine.hpp"
+#include "neighbors/search/extras.hpp"
+#include "neighbors/search/search.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -19,21 +19,23 @@ class CountRows {
     explicit CountRows(Count count) : count_(count) {}
 
     template <int D, class T>
-    void take(const Job<D, T>& job, const Kernel<D, T>& kernel, std::uint32_t first, Group<T>& group) {
-        // The full form counts the home itself.
-        const std::uint32_t self = job.own && !job.options.self && !job.options.half ? 1 : 0;
-        const std::size_t candidates = kernel.cull_unlabelled(group);
-        (job.options.half ? kernel.count_half : kernel.count)(group, candidates, nullptr);
-        for (unsigned a = 0; a < group.size; ++a) {
-            QUADRAT_ASSERT(group.count[a] >= self);
-            count_(first + a, group.count[a] - self);
+    void take(const Search<D, T>& search, std::uint32_t first, Group<T>& group) {
+        const NeighborOptions& o = search.options();
+        if (search.plain(group)) {
+            // The full form counts the home itself.
+            const std::uint32_t self = search.own() && !o.self && !o.half ? 1 : 0;
+            const std::size_t candidates = search.kernel().cull_unlabelled(group, group.parts[0], 0);
+            (o.half ? search.kernel().count_half : search.kernel().count)(group, candidates, nullptr);
+            for (unsigned a = 0; a < group.size; ++a) {
+                QUADRAT_ASSERT(group.count[a] >= self);
+                count_(first + a, group.count[a] - self);
+            }
+            return;
         }
+        search.cull(group);
+        search.row_kernel().count(group, {.half = o.half, .self = o.self});
+        for (unsigned a = 0; a < group.size; ++a) count_(first + a, group.count[a]);
     }
-    template <int D, class T>
-    void take_row(Refiner<D, T>& refiner, std::uint32_t place, const std::uint32_t* positions, std::uint32_t count) {
-        count_(place, refiner.row(place, positions, count, nullptr, 0));
-    }
-    void tested(unsigned, std::size_t) {}
 
   private:
     Count count_;
@@ -78,28 +80,23 @@ class StoreRows {
         : to_(to), entry_bytes_(entry_bytes), budget_(budget), done_(done) {}
 
     template <int D, class T>
-    void take(const Job<D, T>& job, const Kernel<D, T>& kernel, std::uint32_t first, Group<T>& group) {
-        if (!job.own || job.options.self) group.self = nobody.data();
-        const std::size_t candidates = kernel.cull(group);
-        to_.indices.grow(used_ + group.size * candidates + max_lanes);
-        (job.options.half ? kernel.half : kernel.full)(group, candidates, to_.indices.data() + used_);
+    void take(const Search<D, T>& search, std::uint32_t first, Group<T>& group) {
+        const NeighborOptions& o = search.options();
+        std::size_t candidates;
+        if (search.plain(group)) {
+            if (!search.own() || o.self) group.self = nobody.data();
+            candidates = search.kernel().cull(group, group.parts[0], 0);
+            to_.indices.grow(used_ + group.size * candidates + max_lanes);
+            (o.half ? search.kernel().half : search.kernel().full)(group, candidates, to_.indices.data() + used_);
+        } else {
+            candidates = search.cull(group);
+            extras_.template write<D, T>(search, first, group, candidates, to_, used_);
+        }
         for (unsigned a = 0; a < group.size; ++a) {
             done_(first + a, used_, group.count[a]);
             used_ += group.count[a];
         }
         tested(group.size, candidates);
-    }
-    template <int D, class T>
-    void take_row(Refiner<D, T>& refiner, std::uint32_t place, const std::uint32_t* positions, std::uint32_t count) {
-        refiner.grow(to_, used_ + count);
-        const std::uint32_t kept = refiner.row(place, positions, count, &to_, used_);
-        done_(place, used_, kept);
-        used_ += kept;
-    }
-    void tested(unsigned homes, std::size_t candidates) {
-        tests_ += homes * candidates;
-        homes_ += homes;
-        if (used_ - charged_ >= charged_at_once) charge();
     }
     /// To be called at the end.
     void charge() {
@@ -117,10 +114,17 @@ class StoreRows {
   private:
     static constexpr std::uint64_t charged_at_once = 4096;  // entries
 
+    void tested(unsigned homes, std::size_t candidates) {
+        tests_ += homes * candidates;
+        homes_ += homes;
+        if (used_ - charged_ >= charged_at_once) charge();
+    }
+
     Segment& to_;
     std::size_t entry_bytes_;
     Budget* budget_;
     Done done_;
+    Extras extras_;
     std::uint64_t used_ = 0, charged_ = 0, tests_ = 0, homes_ = 0;
 };
 

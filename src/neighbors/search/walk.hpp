@@ -1,21 +1,25 @@
 // The walk over home points that every search shares: cut a stretch of sorted homes into groups of close neighbours in
-// one row, find the ranges of storage that the balls around a group can touch, and hand both to the caller. A row of
-// cells at a lateral distance g from the group's box can only hold neighbours within sqrt(r^2 - g^2) of it along x: the
-// H-mask of Onderik & Durikovic 2008 (eq. 16, in its corrected form) with a continuous x. In a dense grid groups are
-// planned in batches (plan.hpp); in a sparse one, and for radii whose squares leave the range of the type, one by one.
+// one row, find the ranges of storage that the balls around a group can touch (ranges.hpp), and hand both to the
+// caller. In a dense grid groups are planned in batches (plan.hpp); in a sparse one, and for radii whose squares leave
+// the range of the type, one by one.
+//
+// Where there are several size classes of radii, or a periodic box, a group gets a part for each class and each image
+// of the box that it can reach. Nothing is copied for an image: its part is the same grid, seen from the place of the
+// homes less the offset of the image.
 #pragma once
 
 #include <quadrat/neighbors/radius_rule.hpp>
 
-#include "neighbors/grid/grid.hpp"
-#include "neighbors/search/kernel.hpp"
-#include "neighbors/search/plan.hpp"
+#include "neighbors/grid/images.hpp"
+#include "neighbors/grid/level.hpp"
+#include "neighbors/search/ranges.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace quadrat::neighbors {
@@ -24,35 +28,52 @@ namespace quadrat::neighbors {
 template <class T>
 struct Reach {
     T radius = 0;                       ///< of every home, or added to its own
-    const T* radii = nullptr;           ///< by id of the home; null when all are the same
-    RadiusRule rule = RadiusRule::own;  ///< with radii: how a home's own combines with `largest`, the largest of all
-    T largest = 0;
-    bool plain = true;  ///< all squares of radii are within range (cells/predicate.hpp)
+    const T* radii = nullptr;           ///< by position of the home; null when all are the same
+    RadiusRule rule = RadiusRule::own;  ///< with radii: how the home's combines with the largest of a level
+    T largest = 0;                      ///< of the level of the homes
+    bool plain = true;                  ///< all squares of radii are within range (cells/predicate.hpp)
 
-    /// How far a home sees. Rules never fall, so no pair of it reaches farther than the one with the largest radius.
-    [[nodiscard]] T of(std::uint32_t id) const {
-        return radii ? pair_radius(rule, radii[id], largest) + radius : radius;
-    }
+    /// How far a radius sees. Rules never fall, so no pair of it reaches farther than the one with the largest radius.
+    [[nodiscard]] T of(T own, T farthest) const { return radii ? pair_radius(rule, own, farthest) + radius : radius; }
 };
 
-template <int D, class T, bool kDense>
+/// What may hold neighbours beside the grid of the homes.
+template <int D, class T>
+struct Around {
+    std::span<const Level<D, T>> levels;        ///< all, that of the homes included
+    std::size_t own = 0;                        ///< the level whose grid has the cells of the homes
+    const Lattice<D, T>* lattice = nullptr;     ///< null in an open world
+    bool half = false;                          ///< each pair once
+    const std::uint32_t* const* hot = nullptr;  ///< two arrays per level, as Part::hot; null where groups do not matter
+};
+
+template <int D, class T>
 class Walk {
   public:
-    /// homes and points have the same geometry; they may be the same grid.
-    Walk(const Grid<D, T>& homes, const Grid<D, T>& points, const Reach<T>& reach)
-        : homes_(homes), points_(points), geometry_(points.geometry()), reach_(reach) {
-        QUADRAT_ASSERT(kDense == geometry_.dense && kDense == homes.geometry().dense);
-        for (int k = 0; k < 3; ++k) group_.storage[k] = k < D ? points.axis(k) : nullptr;
-        group_.label = points.ids();
+    /// homes and points have the same geometry; they may be the same grid. `around` outlives the walk.
+    Walk(const Grid<D, T>& homes, const Grid<D, T>& points, const Reach<T>& reach, const Around<D, T>* around = nullptr)
+        : homes_(homes), points_(points), geometry_(points.geometry()), reach_(reach), finder_(points) {
+        QUADRAT_ASSERT(geometry_.dense == homes.geometry().dense);
+        parts_.resize(1);
+        parts_[0] = part_of(points);
+        parts_[0].own = &homes == &points;
+        if (around && (around->levels.size() > 1 || around->lattice)) {
+            around_ = around;
+            for (const Level<D, T>& level : around->levels) finders_.emplace_back(level.grid);
+        }
+        if (around && reach.radii) parts_[0].radius = around->levels[around->own].radii.data();
+        if (around && around->hot) std::copy_n(around->hot + 2 * around->own, 2, parts_[0].hot);
         group_.scratch = &scratch_;
+        group_.rule = reach.rule;
+        group_.skin = reach.radii ? reach.radius : T(0);
         set_radii(0, reach.radius);
         window_ = geometry_.edge[1] * group_length;
-        if (kDense)
+        if (geometry_.dense)
             window_bins_ = static_cast<std::uint32_t>(std::clamp(window_ / geometry_.edge[0], T(1), T(1 << 20)));
     }
 
     /// Report positions of storage instead of ids.
-    void report_positions() { group_.label = nullptr; }
+    void report_positions() { parts_[0].label = nullptr; }
 
     /// Calls visit(first, group) for every group of homes at [begin, end): homes first .. first + group.size. kHalf:
     /// only points of storage from each home on (homes and points are one grid).
@@ -63,7 +84,7 @@ class Walk {
         typename Grid<D, T>::Row row = homes_.row_at(begin);
         for (std::uint32_t h = begin; h < end;) {
             if (h >= row.end) row = homes_.next_row(row);
-            if (kDense && reach_.plain) {
+            if (geometry_.dense && reach_.plain) {
                 h = run_batch<kHalf>(h, std::min(row.end, end), row.number, visit);
                 continue;
             }
@@ -92,7 +113,7 @@ class Walk {
     void run_one(const Vec<D, T>& home, T radius, std::uint32_t self, Visit&& visit) {
         for (int k = 0; k < D; ++k) {
             group_.home[k] = &home.v[k];
-            group_.lo[k] = group_.hi[k] = home[k];
+            parts_[0].lo[k] = parts_[0].hi[k] = home[k];
         }
         group_.size = 1;
         group_.self = &self;
@@ -103,14 +124,90 @@ class Walk {
 
   private:
     static constexpr T eps = std::numeric_limits<T>::epsilon();
+    static constexpr T group_length = 2;  // cells
+
+    static Part<T> part_of(const Grid<D, T>& points) {
+        Part<T> p{};
+        for (int k = 0; k < D; ++k) p.storage[k] = points.axis(k);
+        p.label = points.ids();
+        return p;
+    }
 
     template <class Visit>
     void finish(std::uint32_t h, Visit&& visit) {
-        QUADRAT_ASSERT(range_count_ <= ranges_.size());
-        scratch_.reserve(candidates_, range_count_);
-        group_.ranges = ranges_.data();
-        group_.range_count = range_count_;
+        parts_[0].range_count = ranges_.used;
+        parts_.resize(1);
+        if (around_ && !alone_) add_parts();
+        // The list of ranges may have moved while it grew.
+        const Range* next = ranges_.all.data();
+        for (Part<T>& p : parts_) {
+            p.ranges = next;
+            next += p.range_count;
+        }
+        scratch_.reserve(candidates_, ranges_.used, parts_.size());
+        group_.parts = parts_.data();
+        group_.part_count = parts_.size();
         visit(h, group_);
+    }
+
+    /// The other levels, and the images of all.
+    void add_parts() {
+        const Around<D, T>& all = *around_;
+        add_images(all.own);
+        for (std::size_t level = all.half ? all.own + 1 : 0; level < all.levels.size(); ++level)
+            if (level != all.own) add_images(level);
+    }
+
+    /// The parts of one level. Of the own one in the half form every second image: each pair is seen from one of its
+    /// ends.
+    void add_images(std::size_t level) {
+        const Around<D, T>& all = *around_;
+        if (all.levels[level].grid.size() == 0) return;
+        const T radius = reach_.of(group_.largest_own, all.levels[level].largest), longest = lengthened(radius);
+        std::int32_t from[3] = {0, 0, 0}, to[3] = {0, 0, 0};
+        if (all.lattice) all.lattice->images_near(parts_[0].lo, parts_[0].hi, static_cast<double>(longest), from, to);
+        Shift n{};
+        for (n[2] = from[2]; n[2] <= to[2]; ++n[2])
+            for (n[1] = from[1]; n[1] <= to[1]; ++n[1])
+                for (n[0] = from[0]; n[0] <= to[0]; ++n[0]) {
+                    const bool own = level == all.own;
+                    const int sign = sign_of(n);
+                    if (own && (sign == 0 || (all.half && sign < 0))) continue;
+                    add_part(level, n, radius, longest);
+                }
+    }
+
+    /// Of the last component that is not zero.
+    static int sign_of(const Shift& n) {
+        for (int k = 2; k >= 0; --k)
+            if (n[k] != 0) return n[k] > 0 ? 1 : -1;
+        return 0;
+    }
+
+    void add_part(std::size_t level, const Shift& n, T radius, T longest) {
+        const Around<D, T>& all = *around_;
+        Part<T> p = part_of(all.levels[level].grid);
+        if (reach_.radii) p.radius = all.levels[level].radii.data();
+        if (all.hot) std::copy_n(all.hot + 2 * level, 2, p.hot);
+        std::copy_n(n.v, 3, p.n);
+        p.cull_sq = radius * radius;
+        p.shifted = sign_of(n) != 0;
+        T margin = 0;
+        if (p.shifted) {
+            const Vec<D, T> offset = all.lattice->offset(n);
+            std::copy_n(offset.v, D, p.offset);
+            // The predicate rounds the difference of the coordinates and then the offset, here it is the other way.
+            for (int k = 0; k < D; ++k)
+                margin += 32 * eps * (std::abs(offset[k]) + std::abs(parts_[0].lo[k]) + std::abs(parts_[0].hi[k]));
+        }
+        for (int k = 0; k < D; ++k) {
+            p.lo[k] = (parts_[0].lo[k] - p.offset[k]) - margin;
+            p.hi[k] = (parts_[0].hi[k] - p.offset[k]) + margin;
+        }
+        const std::size_t before = ranges_.used;
+        candidates_ += finders_[level].template find<false>(p.lo, p.hi, longest, reach_.plain, ranges_);
+        p.range_count = ranges_.used - before;
+        if (p.range_count > 0) parts_.push_back(p);
     }
 
     /// Plans and visits the groups of a batch of homes from h on, all of one row; returns where it ends.
@@ -135,28 +232,32 @@ class Walk {
         planner_.boxes(batch_, axes);
 
         T lo[D], hi[D];
-        for (int k = 1; k < D; ++k) {
+        for (int k = 0; k < D; ++k) {
             lo[k] = *std::min_element(batch_.lo[k], batch_.lo[k] + count);
             hi[k] = *std::max_element(batch_.hi[k], batch_.hi[k] + count);
         }
-        find_rows(lo, hi, farthest);
+        // Most batches lie away from the faces of a periodic box, and are done with it here.
+        alone_ = around_ && around_->levels.size() == 1 &&
+                 around_->lattice->only_itself_near(lo, hi, static_cast<double>(farthest));
+        const std::vector<RowOfCells<T>>& near = finder_.rows(lo, hi, farthest);
+        bin_ranges_.resize(near.size());
         // Rows are in the order of storage: the half form starts with the homes' own.
         std::size_t skipped = 0;
         if (kHalf)
-            while (rows_[skipped].number < home_row) ++skipped;
-        const std::size_t rows = rows_.size() - skipped;
-        planner_.ranges(batch_, geometry_, rows_.data() + skipped, rows, bin_ranges_.data());
+            while (near[skipped].number < home_row) ++skipped;
+        const std::size_t rows = near.size() - skipped;
+        planner_.ranges(batch_, geometry_, near.data() + skipped, rows, bin_ranges_.data());
         for (unsigned g = 0; g < count; ++g) {
             const std::uint32_t first = batch_.first[g];
             if (reach_.radii) set_own_radii(first, batch_.first[g + 1]);
             for (int k = 0; k < D; ++k) {
                 group_.home[k] = axes[k] + first;
-                group_.lo[k] = batch_.lo[k][g];
-                group_.hi[k] = batch_.hi[k][g];
+                parts_[0].lo[k] = batch_.lo[k][g];
+                parts_[0].hi[k] = batch_.hi[k][g];
             }
             group_.size = batch_.first[g + 1] - first;
             group_.self = homes_.ids() + first;
-            list_ranges<kHalf>(g, first, skipped, rows);
+            list_ranges<kHalf>(g, first, near.data() + skipped, rows);
             finish(first, visit);
         }
         return h;
@@ -164,186 +265,104 @@ class Walk {
 
     /// The ranges of storage of group g of the batch.
     template <bool kHalf>
-    void list_ranges(unsigned g, std::uint32_t first, std::size_t skipped, std::size_t rows) {
+    void list_ranges(unsigned g, std::uint32_t first, const RowOfCells<T>* near, std::size_t rows) {
         const std::uint32_t* const start = points_.starts();
+        ranges_.used = 0;
+        Range* const to = ranges_.room(rows + 1);
         std::size_t n = 0, candidates = 0;
         bool open = true;
         for (std::size_t r = 0; r < rows; ++r) {
             const std::uint32_t b = kHalf && r == 0 ? first : start[bin_ranges_[r].from[g]];
             const std::uint32_t e = start[bin_ranges_[r].to[g]];
-            ranges_[n] = {b, e};
+            to[n] = {b, e};
             n += b < e;
             candidates += e - b;
             const std::uint32_t read = b + (e - b + max_lanes - 1) / max_lanes * max_lanes;
-            open = open && (b >= e || read <= rows_[skipped + r].end);
+            open = open && (b >= e || read <= near[r].end);
         }
-        range_count_ = n;
+        ranges_.used = n;
         candidates_ = candidates;
-        group_.open_ended = open;
+        parts_[0].open_ended = open;
     }
+
+    [[nodiscard]] static T lengthened(T radius) { return radius * (1 + 64 * eps) + std::numeric_limits<T>::min(); }
 
     void set_radii(unsigned a, T radius) {
         QUADRAT_ASSERT(radius >= T(0));
         for (; a < max_group; ++a) group_.radius[a] = radius, group_.radius_sq[a] = radius * radius;
-        group_.cull_sq = radius * radius;
-        longest_ = radius * (1 + 64 * eps) + std::numeric_limits<T>::min();
-        longest_sq_ = longest_ * longest_;
+        parts_[0].cull_sq = radius * radius;
+        longest_ = lengthened(radius);
     }
 
     /// Makes the group of homes from h on that lie within a window of x, and its box.
     unsigned take(std::uint32_t h, std::uint32_t end) {
+        Part<T>& own = parts_[0];
         const unsigned most = std::min<std::uint32_t>(planner_.most_homes, end - h);
         const T* c[D];
         for (int k = 0; k < D; ++k) {
             c[k] = homes_.axis(k) + h;
             group_.home[k] = c[k];
-            group_.lo[k] = group_.hi[k] = c[k][0];
+            own.lo[k] = own.hi[k] = c[k][0];
         }
         unsigned size = 1;
         for (; size < most; ++size) {
             const T x = c[0][size];
-            const T lo = std::min(group_.lo[0], x), hi = std::max(group_.hi[0], x);
+            const T lo = std::min(own.lo[0], x), hi = std::max(own.hi[0], x);
             if (!(hi - lo <= window_)) break;
-            group_.lo[0] = lo, group_.hi[0] = hi;
+            own.lo[0] = lo, own.hi[0] = hi;
             for (int k = 1; k < D; ++k) {
-                group_.lo[k] = std::min(group_.lo[k], c[k][size]);
-                group_.hi[k] = std::max(group_.hi[k], c[k][size]);
+                own.lo[k] = std::min(own.lo[k], c[k][size]);
+                own.hi[k] = std::max(own.hi[k], c[k][size]);
             }
         }
         group_.size = size;
         group_.self = homes_.ids() + h;
-        group_.open_ended = false;
         if (reach_.radii) set_own_radii(h, h + size);
         return size;
     }
 
     /// The radii of the homes at [h, end), which are a group; returns how far the longest reaches.
     T set_own_radii(std::uint32_t h, std::uint32_t end) {
-        T largest = 0;
-        for (std::uint32_t p = h; p < end; ++p) largest = std::max(largest, reach_.of(homes_.ids()[p]));
-        set_radii(end - h, largest);
+        const T largest = *std::max_element(reach_.radii + h, reach_.radii + end);
+        set_radii(end - h, reach_.of(largest, reach_.largest));
         for (std::uint32_t p = h; p < end; ++p) {
-            const T r = reach_.of(homes_.ids()[p]);
+            const T r = reach_.of(reach_.radii[p], reach_.largest);
             group_.radius[p - h] = r;
             group_.radius_sq[p - h] = r * r;
         }
+        group_.largest_own = largest;
+        group_.own_radius = uses_other(reach_.rule) ? reach_.radii + h : nullptr;
         return longest_;
-    }
-
-    [[nodiscard]] std::int64_t cell(T v, int axis) const {
-        if constexpr (kDense) return geometry_.dense_cell(v, axis);
-        return geometry_.sparse_cell(v, axis);
     }
 
     template <bool kHalf>
     void find_ranges(std::uint32_t h, std::uint32_t home_row) {
-        find_rows(group_.lo, group_.hi, longest_);
-        const std::uint32_t* const start = points_.starts();
-        const bool trim = reach_.plain;
-        std::size_t n = 0;
-        for (const RowOfCells<T>& row : rows_) {
-            if (kHalf && row.number < home_row) continue;
-            T across = 0;
-            for (int k = 1; k < D; ++k) {
-                const T gap = std::max(std::max(row.lo[k - 1] - group_.hi[k], group_.lo[k] - row.hi[k - 1]), T(0));
-                across += gap * gap;
-            }
-            T along = longest_;
-            if (trim) {
-                const T rest = longest_sq_ - across;
-                if (!(rest >= T(0))) continue;
-                along = std::sqrt(rest);
-            }
-            along += geometry_.slack;
-            std::int64_t from = cell(group_.lo[0] - along, 0), to = cell(group_.hi[0] + along, 0) + 1;
-            if constexpr (!kDense) {
-                if (to <= row.first_bin) continue;
-                from = std::min<std::int64_t>(std::max<std::int64_t>(from - row.first_bin, 0) >> row.shift, row.bins);
-                to = std::min<std::int64_t>(((to - 1 - row.first_bin) >> row.shift) + 1, row.bins);
-            }
-            const std::uint32_t* const table = start + row.table;
-            const std::uint32_t b = kHalf && row.number == home_row ? h : table[from], e = table[to];
-            ranges_[n] = {b, e};
-            n += b < e;
-        }
-        range_count_ = n;
-        candidates_ = 0;
-        for (std::size_t k = 0; k < n; ++k) candidates_ += ranges_[k].end - ranges_[k].begin;
+        ranges_.used = 0;
+        alone_ = false;
+        parts_[0].open_ended = false;
+        candidates_ =
+            finder_.template find<kHalf>(parts_[0].lo, parts_[0].hi, longest_, reach_.plain, ranges_, h, home_row);
     }
-
-    /// The rows of cells within reach of what lies between lo and hi.
-    void find_rows(const T* lo, const T* hi, T reach) {
-        const T far = reach + geometry_.slack;
-        std::int64_t low[2] = {0, 0}, high[2] = {0, 0};
-        for (int k = 1; k < D; ++k) {
-            low[k - 1] = cell(lo[k] - far, k);
-            high[k - 1] = cell(hi[k] + far, k);
-        }
-        if (!std::equal(low, low + 2, low_) || !std::equal(high, high + 2, high_)) list_rows(low, high);
-    }
-
-    /// The rows of cells within [low, high], in the order of storage.
-    void list_rows(const std::int64_t* low, const std::int64_t* high) {
-        std::copy(low, low + 2, low_);
-        std::copy(high, high + 2, high_);
-        rows_.clear();
-        if constexpr (kDense) {
-            const std::int64_t per_layer = geometry_.count[1];
-            for (std::int64_t layer = low[1]; layer <= high[1]; ++layer)
-                for (std::int64_t row = low[0]; row <= high[0]; ++row) {
-                    const std::int64_t number = layer * per_layer + row;
-                    add_row(layer, row, number, static_cast<std::size_t>(number * geometry_.count[0]), 0, 0, 0);
-                }
-        } else {
-            const std::span<const SparseRow> all = points_.sparse_rows();
-            const auto before = [](const SparseRow& a, std::pair<std::int64_t, std::int64_t> b) {
-                return a.layer != b.first ? a.layer < b.first : a.row < b.second;
-            };
-            auto it = std::lower_bound(all.begin(), all.end(), std::pair(low[1], low[0]), before);
-            while (it != all.end() && it->layer <= high[1]) {
-                if (it->row < low[0]) {
-                    it = std::lower_bound(it, all.end(), std::pair(it->layer, low[0]), before);
-                } else if (it->row > high[0]) {
-                    it = std::lower_bound(it, all.end(), std::pair(it->layer + 1, low[0]), before);
-                } else {
-                    add_row(it->layer, it->row, it - all.begin(), it->table, it->first_bin, it->bins, it->shift);
-                    ++it;
-                }
-            }
-        }
-        ranges_.resize(rows_.size() + 1);
-        if (kDense) bin_ranges_.resize(rows_.size());
-    }
-
-    void add_row(std::int64_t layer, std::int64_t row, std::int64_t number, std::size_t table, std::int64_t first_bin,
-                 std::uint32_t bins, std::uint32_t shift) {
-        RowOfCells<T> r{};
-        r.lo[0] = geometry_.lower(row, 1), r.hi[0] = geometry_.upper(row, 1);
-        if constexpr (D == 3) r.lo[1] = geometry_.lower(layer, 2), r.hi[1] = geometry_.upper(layer, 2);
-        r.number = static_cast<std::uint32_t>(number);
-        r.table = table, r.first_bin = first_bin, r.bins = bins, r.shift = shift;
-        if (kDense) r.end = points_.starts()[table + static_cast<std::size_t>(geometry_.count[0])];
-        rows_.push_back(r);
-    }
-
-    static constexpr T group_length = 2;  // cells
 
     const Grid<D, T>& homes_;
     const Grid<D, T>& points_;
     const Geometry<D, T>& geometry_;
     Reach<T> reach_;
+    const Around<D, T>* around_ = nullptr;  // null where the points are all there is
+    RangeFinder<D, T> finder_;
+    std::vector<RangeFinder<D, T>> finders_;  // by level
     typename Grid<D, T>::Row row_{0, 0, 0};
     Scratch<T> scratch_;
     Group<T> group_{};
+    std::vector<Part<T>> parts_;
     const Planner<D, T> planner_ = vector_planners().template get<D, T>();
     Batch<T> batch_;
-    std::vector<Range> ranges_;  // one more than rows_
+    RangeList ranges_;
     std::vector<BinRanges> bin_ranges_;
-    std::size_t range_count_ = 0, candidates_ = 0;
-    std::vector<RowOfCells<T>> rows_;
-    std::int64_t low_[2] = {-1, -1}, high_[2] = {-1, -1};
-    T longest_ = 0, longest_sq_ = 0, window_ = 0;
+    std::size_t candidates_ = 0;
+    T longest_ = 0, window_ = 0;
     std::uint32_t window_bins_ = 1;
+    bool alone_ = false;  // no image and no other level can reach the group
 };
 
 }  // namespace quadrat::neighbors
