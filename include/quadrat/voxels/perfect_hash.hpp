@@ -232,7 +232,8 @@ class PerfectHash {
     [[nodiscard]] std::uint32_t scale(int axis) const { return scale_[static_cast<std::size_t>(axis)]; }
     /// Bits of a stored offset on each axis.
     [[nodiscard]] int offset_bits() const { return bits_; }
-    /// True if M0 and M1 are the identity, as build() makes them for E = D.
+    /// True if M0 and M1 are the identity, as build() makes them for E = D unless the positions crowd into few buckets,
+    /// as a row in a wide domain does: then they are random.
     [[nodiscard]] bool identity() const { return !linear_; }
     /// The coefficients of M0 and M1, below 2^16; all zero where identity() holds.
     [[nodiscard]] std::uint32_t table_matrix(int row, int column) const { return m0_[row][column]; }

@@ -37,8 +37,8 @@ enum class Optimize : std::uint8_t {
     /// The smallest of the layouts voxel, brick and bits, in the smallest of their exact encodings; keys where none of
     /// these is smaller than a list of the sorted numbers of the positions, ceil(log2(cells)) bits each.
     speed,
-    /// The smallest of all four. For scattered positions these are keys, at half the bits of a hash, which take some
-    /// two to three times as long to read.
+    /// The smallest of all four. For scattered positions these are keys, at half the bits of a hash and some six times
+    /// the instructions of a lookup (docs/decisions/0120).
     size,
 };
 

@@ -214,24 +214,32 @@ class Builder {
     void grow(PerfectHashReport& report) {
         const double start = std::max(1.0, static_cast<double>(positions_.size()) / (2 * E));
         const double limit = 64.0 * static_cast<double>(positions_.size()) + 1e6;
+        const double most = variant_.most_buckets != 0 ? static_cast<double>(variant_.most_buckets) : limit;
         double wanted = start;
         for (unsigned round = 0; wanted < limit; ++round) {
             base::check_in(Watch{options_.watch.stop, {}}, 0, 1);
-            const bool stuck = !variant_.random_matrices && (hopeless_ || wanted > 8 * start + 64);
-            if (stuck && short_tags_ != 0 && !hopeless_) {  // they are what no offset can keep
-                short_tags_ = 0;
-                wanted = start;
-            } else if (stuck) {
-                if (variant_.identity_only) break;
-                variant_.random_matrices = true;
-                wanted = std::max(start, static_cast<double>(positions_.size()) / 3);  // fewer are seldom injective
+            const bool stuck = hopeless_ || wanted > std::min(8 * start + 64, most);
+            if (stuck && !variant_.random_matrices) {
+                if (short_tags_ != 0 && !hopeless_) {  // they are what no offset can keep
+                    short_tags_ = 0;
+                    wanted = start;
+                } else if (variant_.identity_only) {
+                    break;
+                } else {
+                    variant_.random_matrices = true;
+                    wanted = std::max(start, static_cast<double>(positions_.size()) / 3);  // fewer are seldom injective
+                }
+                hopeless_ = false;
+            } else if (wanted > most) {
+                break;
             }
             const Shape s =
                 shape_for(static_cast<std::uint64_t>(std::ceil(wanted)), round / 4, false, options_.seed + round);
-            std::uint64_t buckets = 1;
+            double buckets = 1;
             for (const std::uint32_t r : s.offset) buckets *= r;
-            if (variant_.most_buckets != 0 && buckets > variant_.most_buckets) break;
-            if (auto found = attempt(s, 1, positions_.size() / 200, report)) return keep(std::move(*found));
+            // Small tables may be larger than wanted, and the next ones smaller again.
+            if (buckets <= most || variant_.most_buckets == 0)
+                if (auto found = attempt(s, 1, positions_.size() / 200, report)) return keep(std::move(*found));
             wanted = std::max(wanted + 1, wanted * (round < 24 ? 1.03 : 1.1));
         }
         throw Error(ErrorKind::too_large,

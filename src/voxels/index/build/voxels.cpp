@@ -145,7 +145,9 @@ Draft<D> with_bucket_tags(std::span<const Voxel<D>> positions, const VoxelOption
 template <int D>
 std::optional<Draft<D>> without_bucket_tags(std::span<const Voxel<D>> positions, const VoxelOptions& options,
                                             std::uint64_t most_bits, Spread spread, PerfectHashReport* report) {
-    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), most_bits, spread, report);
+    // A limit changes what is tried; without one the hash is that of an encoding that was asked for.
+    Draft<D> draft = hashed<D>(positions, hash_options(options, 0), spread == Spread::allowed ? any_size : most_bits,
+                               spread, report);
     const std::uint64_t bare = overhead_bits(draft, positions.size(), options.value_bytes);
     for (const PlainEncoding& c :
          plain_encodings(draft.parts.cells(), draft.hash.slots(), position_tag_bits<D>(draft.parts.extent))) {
