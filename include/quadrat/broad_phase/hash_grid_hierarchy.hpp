@@ -126,9 +126,10 @@ class HashGridHierarchy {
     }
 
     /// Finds the pairs and compares them with those of the time before, in one pass: which began, went on and ended, by
-    /// ids. Costs about a quarter of a step more than find_pairs. The pairs are found on the executor and compared on
-    /// the caller's thread. events: of this hierarchy alone, or new. Throws too_large beyond max_bytes, and stopped; it
-    /// is then as after clear().
+    /// ids. Costs one access to memory per pair more than find_pairs, and a pass over all slots. The pairs are found on
+    /// the executor and compared on the caller's thread.
+    /// events: of this hierarchy alone, or new. Throws too_large beyond max_bytes, and stopped; it is then as after
+    /// clear().
     void find_events(PairEvents& events) const;
 
     /// The same in chunks, concurrently on the executor: fn(std::span<const Pair>), never with an empty span. Chunks
