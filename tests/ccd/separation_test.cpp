@@ -101,7 +101,7 @@ double coordinate(std::mt19937_64& random, int character) {
 
 TEST(Separation, KeepsItsPromises) {
     std::mt19937_64 random(51);
-    for (int i = 0; i < test::scaled(3600, 1200, 120); ++i) {
+    for (int i = 0; i < test::scaled(1500, 500, 100); ++i) {
         Query q{.kind = kinds[random() % 2]};
         for (FourPoints* p : {&q.start, &q.end})
             for (Vec3d& v : *p)

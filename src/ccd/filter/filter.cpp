@@ -165,11 +165,14 @@ class Search {
     // All of [s, e]; f holds the cubic's coefficients there.
     Verdict interval(double s, double e, int start, int end, const Cubic& f, double& time) {
         if (f.clear(error_)) return Verdict::miss;
-        if (sides_.inside(s, e) == Inside::no) return Verdict::miss;
-        if (--budget_ < 0) return Verdict::unknown;
-        if (start * end < 0) {
+        if (start * end < 0 && budget_ > 0) {  // a root for certain: around it the side conditions decide most often
+            --budget_;
             const Verdict v = bracket(s, e, f, time);
             if (v != Verdict::unknown) return v;
+            if (sides_.inside(s, e) == Inside::no) return Verdict::miss;
+        } else {
+            if (sides_.inside(s, e) == Inside::no) return Verdict::miss;
+            if (--budget_ < 0) return Verdict::unknown;
         }
         if (e - s < 0x1p-6) return Verdict::unknown;
         const double m = 0.5 * (s + e);
@@ -270,9 +273,9 @@ Verdict filter_impact(ImpactKind kind, const FourPoints& start, const FourPoints
     Difference d[4];
     int count = 0;
     const std::size_t first = kind == ImpactKind::vertex_face ? 1 : 2;
-    for (std::size_t i = 0; i < first; ++i)
-        for (std::size_t j = first; j < 4; ++j) d[count++] = difference(start, end, j, i);
     if (!skip_separation) {
+        for (std::size_t i = 0; i < first; ++i)
+            for (std::size_t j = first; j < 4; ++j) d[count++] = difference(start, end, j, i);
         Vec3d w = d[0].p[0] + d[0].p[1];
         for (int i = 1; i < count; ++i) w = w + (d[i].p[0] + d[i].p[1]);
         if (separates(w, d, count) || axis_separates(d, count)) return Verdict::separated;

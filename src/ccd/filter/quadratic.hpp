@@ -55,22 +55,14 @@ class SideConditions {
         : count_(kind == ImpactKind::vertex_face ? 3 : 4) {
         const QueryVectors& vectors = query_vectors[count_ == 3 ? 0 : 1];
         for (int i = 0; i < count_; ++i) {
-            const Moving x = Moving::difference(start, end, vectors.side[i][0]);
-            const Moving y = Moving::difference(start, end, vectors.side[i][1]);
-            const Vec3d mx = x.sizes();
-            const Vec3d my = y.sizes();
-            const bool usable = std::max(ccd::largest(mx), ccd::largest(my)) <= largest_size;
-            for (int k = 0; k < 3; ++k) {
-                const int a = (k + 1) % 3;
-                const int b = (k + 2) % 3;
-                Quadratic& g = rough_[k][i];
-                for (int s = 0; s < 2; ++s) g.q[2 * s] = x.p[s][a] * y.p[s][b] - x.p[s][b] * y.p[s][a];
-                g.q[1] = 0.5 * ((x.p[0][a] * y.p[1][b] - x.p[0][b] * y.p[1][a]) +
-                                (x.p[1][a] * y.p[0][b] - x.p[1][b] * y.p[0][a]));
-                g.error =
-                    usable ? side_steps * roundoff * (mx[a] * my[b] + mx[b] * my[a]) + underflow_floor : no_impact;
-            }
+            x_[i] = Moving::difference(start, end, vectors.side[i][0]);
+            y_[i] = Moving::difference(start, end, vectors.side[i][1]);
         }
+        // The component in which the features show most of themselves is the likeliest to decide.
+        const Vec3d n = count_ == 3 ? cross(start[2] - start[1], start[3] - start[1])
+                                    : cross(start[1] - start[0], start[3] - start[2]);
+        for (int k = 1; k < 3; ++k)
+            if (std::fabs(n[k]) > std::fabs(n[first_])) first_ = k;
     }
 
     /// From now on, what double leaves open is looked at with these coefficients, which must outlive this object.
@@ -80,13 +72,14 @@ class SideConditions {
 
     /// The sign of component k of the i-th condition if it is certain over all of [s, e], otherwise 0.
     [[nodiscard]] int sign(int k, int i, double s, double e) {
-        const int rough = rough_[k][i].sign(s, e);
+        const int rough = rough_of(k, i).sign(s, e);
         return rough != 0 || !exact_ ? rough : fine(k, i).sign(s, e);
     }
 
     /// Whether the features are inside each other, given that they are coplanar, at every time of [s, e]; no: at none.
     [[nodiscard]] Inside inside(double s, double e) {
-        for (int k = 0; k < 3; ++k) {
+        for (int n = 0; n < 3; ++n) {
+            const int k = (first_ + n) % 3;
             int positive = 0;
             int negative = 0;
             int zero = 0;
@@ -118,6 +111,24 @@ class SideConditions {
     }
 
   private:
+    const Quadratic& rough_of(int k, int i) {
+        Quadratic& g = rough_[k][i];
+        if (rough_known_[k][i]) return g;
+        rough_known_[k][i] = true;
+        const Moving& x = x_[i];
+        const Moving& y = y_[i];
+        const int a = (k + 1) % 3;
+        const int b = (k + 2) % 3;
+        for (int s = 0; s < 2; ++s) g.q[2 * s] = x.p[s][a] * y.p[s][b] - x.p[s][b] * y.p[s][a];
+        g.q[1] =
+            0.5 * ((x.p[0][a] * y.p[1][b] - x.p[0][b] * y.p[1][a]) + (x.p[1][a] * y.p[0][b] - x.p[1][b] * y.p[0][a]));
+        const Vec3d mx = x.sizes();
+        const Vec3d my = y.sizes();
+        const bool usable = std::max(ccd::largest(mx), ccd::largest(my)) <= largest_size;
+        g.error = usable ? side_steps * roundoff * (mx[a] * my[b] + mx[b] * my[a]) + underflow_floor : no_impact;
+        return g;
+    }
+
     // With an error of 0 where the condition is zero all the time.
     const Quadratic& fine(int k, int i) {
         Quadratic& g = fine_[k][i];
@@ -133,6 +144,10 @@ class SideConditions {
 
     int count_;
     const ExactCoefficients* exact_ = nullptr;
+    int first_ = 0;
+    Moving x_[4];
+    Moving y_[4];
+    bool rough_known_[3][4] = {};
     Quadratic rough_[3][4];
     bool have_[3][4] = {};
     Quadratic fine_[3][4];

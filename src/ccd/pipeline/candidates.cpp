@@ -93,14 +93,14 @@ void CandidateStream::run(std::size_t part, const std::function<void(std::span<c
     const bool free_rule = meet_.everything();
     // Boxes in double decide where rounding to float made them larger.
     const auto apart_in_double = [&](const std::uint32_t(&v)[4], int first, int count) {
-        return !overlap(trace_box(f, v, first, grow_), trace_box(f, v + first, count - first, grow_));
+        return exact_ && !overlap(trace_box(f, v, first, grow_), trace_box(f, v + first, count - first, grow_));
     };
     Scratch scratch(*this);
     std::vector<Pair>& pairs = scratch.pairs;
     const PairJob& job = parts_[part].job;
     switch (parts_[part].kind) {
         case ContactKind::vertex_face: {
-            const bool exact = boxes_.vertices.exact && boxes_.faces.exact;
+            const bool exact = !exact_ || (boxes_.vertices.exact && boxes_.faces.exact);
             find_pairs_between(vertices_, faces_, job, pairs);
             filter(pairs, [&](Pair& p) {
                 bool good = !incident_face(f, p.first, p.second);
@@ -119,7 +119,7 @@ void CandidateStream::run(std::size_t part, const std::function<void(std::span<c
                 const auto& a = f.edges[p.first];
                 const auto& b = f.edges[p.second];
                 if (!free_rule) good = good && meet_(f.mesh[a[0]], f.mesh[b[0]]);
-                if (!boxes_.edges.exact && good) good = !apart_in_double({a[0], a[1], b[0], b[1]}, 2, 4);
+                if (exact_ && !boxes_.edges.exact && good) good = !apart_in_double({a[0], a[1], b[0], b[1]}, 2, 4);
                 return good;
             });
             break;

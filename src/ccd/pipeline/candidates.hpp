@@ -44,8 +44,11 @@ class CandidateStream {
   public:
     /// Bounds the motion of the features, which must outlive this object.
     CandidateStream(const Features& features, std::span<const MovingMesh> meshes, const ContactOptions& options)
-        : CandidateStream(features, meshes, options, half(options.min_distance)) {}
-    /// The same with boxes that grow by `grow` on each side.
+        : CandidateStream(features, meshes, options, half(options.min_distance)) {
+        exact_ = true;
+    }
+    /// The same with boxes that grow by `grow` on each side, and perhaps some pairs more: the boxes in float decide
+    /// alone.
     CandidateStream(const Features& features, std::span<const MovingMesh> meshes, const ContactOptions& options,
                     double grow);
 
@@ -73,6 +76,7 @@ class CandidateStream {
     const Features& f_;
     MeetingRule meet_;
     double grow_;
+    bool exact_ = false;  // boxes in double decide where rounding to float made them larger
     Executor* executor_;
     AllBoxes boxes_;
     BoxGrids vertices_, faces_, edges_, points_, segments_;

@@ -47,7 +47,29 @@ class Decider {
 };
 
 /// The four vertices of a pair, as ContactKind says.
-void corners(const Features& f, ContactKind kind, const Pair& p, std::uint32_t (&v)[4]);
+inline void corners(const Features& f, ContactKind kind, const Pair& p, std::uint32_t (&v)[4]) {
+    switch (kind) {
+        case ContactKind::vertex_face: {
+            const Triangle& t = f.faces[p.second];
+            v[0] = p.first, v[1] = t.a, v[2] = t.b, v[3] = t.c;
+            break;
+        }
+        case ContactKind::edge_edge: {
+            const auto& a = f.edges[p.first];
+            const auto& b = f.edges[p.second];
+            v[0] = a[0], v[1] = a[1], v[2] = b[0], v[3] = b[1];
+            break;
+        }
+        case ContactKind::vertex_edge: {
+            const auto& e = f.edges[p.second];
+            v[0] = p.first, v[1] = e[0], v[2] = e[1], v[3] = e[1];
+            break;
+        }
+        case ContactKind::vertex_vertex:
+            v[0] = p.first, v[1] = v[2] = v[3] = p.second;
+            break;
+    }
+}
 
 /// Which of the two queries a kind of contact is.
 [[nodiscard]] inline ImpactKind query_of(ContactKind kind) {
