@@ -11,10 +11,10 @@
 // error. The force is minus half of the gradient by the velocities, so that momentum and angular momentum stay, the
 // surface is free, and the system M u + dt L u = M v is symmetric and positive: conjugate gradients without a matrix,
 // from the last step's answer, after Weiler et al. 2018, "A physically consistent implicit viscosity solver for SPH
-// fluids". In time it is second order, by two implicit stages. Departures: theirs has the pairs alone, du instead of the difference from the linear field, which is up to
-// 26 % too little friction along the rows of a lattice and as much too much across them
-// (docs/decisions/0130-viscosity-by-strain-and-ties.md); and bodies are unknowns of the same system, so that a light
-// body in honey takes part.
+// fluids". In time it is second order, by two implicit stages. Departures: theirs has the pairs alone, du instead of
+// the difference from the linear field, which is up to 26 % too little friction along the rows of a lattice and as much
+// too much across them (docs/decisions/0130-viscosity-by-strain-and-ties.md); and bodies are unknowns of the same
+// system, so that a light body in honey takes part.
 #pragma once
 
 #include "base/parallel.hpp"
