@@ -32,15 +32,14 @@ struct ClothOptions {
     double friction = 0.4;
     /// Rate at which velocities decay, 1 / s: 0 or more. Default: 0.5.
     double damping = 0.5;
-    /// Of edges, m / N: 0 or more, 0 is inextensible as far as the sub-steps reach. Default: 1e-7.
+    /// Of edges, m / N: 0 or more, 0 is inextensible as far as the iterations reach. Default: 1e-7.
     double stretch_compliance = 1e-7;
     /// Of the distance between the far corners of two triangles with a common edge, m / N: 0 or more. Edges of three or
     /// more triangles do not resist bending. Default: 1e-3.
     double bend_compliance = 1e-3;
-    /// Sub-steps per step, each one sweep of the solver over all springs and contacts. More of them make the cloth
-    /// stiffer, by their square, and steps longer. 0, the default: as many as the sheet has cells across, at least 8,
-    /// so that a finer sheet is as stiff as a coarse one.
-    std::uint32_t iterations = 0;
+    /// Sweeps of the solver over all springs and contacts per step: at least 1. More of them make the cloth stiffer and
+    /// steps longer. A finer sheet needs more, by the square of its cells across, to be as stiff. Default: 20.
+    std::uint32_t iterations = 20;
     /// Where contact is looked for; the solver runs on the caller's thread. Must outlive the cloth. Default: null, the
     /// calling thread.
     Executor* executor = nullptr;
@@ -124,7 +123,7 @@ class Cloth {
     /// One time step. The motion from the old positions to the new ones, in straight lines, is free of contact: motion
     /// that is not is shortened, then stopped, in the worst case that of everything.
     ///
-    /// Time: O(features + candidates + sub-steps (springs + near pairs)) for cloth that does not crowd. Throws
+    /// Time: O(features + candidates + iterations (springs + near pairs)) for cloth that does not crowd. Throws
     /// Error{bad_value} if positions are not finite any more and Error{too_large} if the cloth moves so far that
     /// everything meets everything (ContactOptions::max_candidates); positions are then those of before the step.
     ///

@@ -1,11 +1,8 @@
-// One step: find all features that could come within the thickness (find_candidates on the swept boxes) and measure
-// their distances at the start; solve stretch, bending and contact together by XPBD (Macklin et al. 2016) in sub-steps
-// of one sweep each (Macklin et al. 2019, "Small steps in physics simulation"), contacts as linear inequalities along
-// the closest direction; then prove the motion free of contact with the exact continuous test. A sweep makes a sheet as
-// stiff as its vertices' mass over the square of the sub-step: with as many sub-steps as the sheet has cells across
-// that is the same stiffness for every number of cells, where a fixed number of sweeps stretches finer sheets without
-// end. What is not free is shortened, and after a few rounds stopped. Standing still is free of contact because the
-// start was, so the loop ends, and by induction no step ever lets a triangle through.
+// One step: predict positions under gravity; find all features that could come within the thickness (find_candidates on
+// the swept boxes) and measure their distances at the start; solve stretch, bending and contact together by XPBD
+// (Macklin et al. 2016), contacts as linear inequalities along the closest direction; then prove the motion free of
+// contact with the exact continuous test. What is not free is shortened, and after a few rounds stopped. Standing still
+// is free of contact because the start was, so the loop ends, and by induction no step ever lets a triangle through.
 #include <quadrat/simulation/cloth.hpp>
 
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
@@ -53,23 +50,6 @@ struct Near {
     int count;
 };
 
-// How many edges a surface is long: its longest side over the mean length of an edge. At least a few.
-std::uint32_t cells_across(std::span<const Triangle> triangles, std::span<const Vec3d> positions) {
-    constexpr double least = 8, most = 1000;
-    if (triangles.empty()) return 1;
-    double sum = 0, longest = 0;
-    for (const Triangle& t : triangles)
-        sum += norm(positions[t.a] - positions[t.b]) + norm(positions[t.b] - positions[t.c]) +
-               norm(positions[t.c] - positions[t.a]);
-    for (int k = 0; k < 3; ++k) {
-        const auto less = [k](const Vec3d& a, const Vec3d& b) { return a[k] < b[k]; };
-        const auto ends = std::minmax_element(positions.begin(), positions.end(), less);
-        longest = std::max(longest, (*ends.second)[k] - (*ends.first)[k]);
-    }
-    const double mean = sum / (3 * static_cast<double>(triangles.size()));
-    return static_cast<std::uint32_t>(std::clamp(std::ceil(longest / mean), least, most));
-}
-
 double shortest_edge(std::span<const Triangle> triangles, std::span<const Vec3d> positions) {
     double shortest = std::numeric_limits<double>::infinity();
     for (const Triangle& t : triangles) {
@@ -97,7 +77,6 @@ struct Cloth::Impl {
     std::vector<Vec3d> velocity;
     std::vector<double> inverse_mass;
     std::vector<double> ease;  // of this step: the same with the load
-    std::uint32_t substeps = 1;
     std::vector<Spring> springs;
     std::vector<ObstaclePush> pushes;
     ClothStats stats;
@@ -243,89 +222,58 @@ struct Cloth::Impl {
         return all;
     }
 
-    // A gap along the direction that keeps two features apart, for places of the cloth, and of obstacles at a part of
-    // the step.
-    [[nodiscard]] double gap_of(const Near& n, std::span<const Vec3d> x, double part) const {
-        double gap = 0;
-        for (int i = 0; i < 4; ++i) gap += n.weight[i] * dot(n.normal, place_of(n, i, x, part));
-        return gap;
-    }
-    [[nodiscard]] Vec3d place_of(const Near& n, int i, std::span<const Vec3d> x, double part) const {
-        if (n.mesh[i] == 0) return x[n.vertex[i]];
-        const Body& b = bodies[n.mesh[i]];
-        return b.now[n.vertex[i]] + part * (b.next[n.vertex[i]] - b.now[n.vertex[i]]);
-    }
-
-    // The sub-steps of a step: the cloth's next positions, its velocities, and what obstacles got.
     void solve(const std::vector<Near>& near) {
-        const double h = options.time_step / substeps;
-        const double keep = std::exp(-options.damping * h);
-        std::vector<Vec3d> x = bodies[0].now, before;
+        std::vector<Vec3d>& x = bodies[0].next;
+        const double h2 = options.time_step * options.time_step;
+        std::vector<double> lambda(springs.size(), 0.0);
         std::vector<double> strength(bodies.size() - 1, 0.0);
         pushes.assign(bodies.size() - 1, {});
-        for (std::uint32_t k = 0; k < substeps; ++k) {
-            before = x;
-            for (std::size_t v = 0; v < x.size(); ++v) {
-                if (inverse_mass[v] == 0) continue;
-                velocity[v] = keep * (velocity[v] + h * options.gravity);
-                x[v] = x[v] + h * velocity[v];
+        for (std::uint32_t iteration = 0; iteration < options.iterations; ++iteration) {
+            for (std::size_t s = 0; s < springs.size(); ++s) {
+                const Spring& spring = springs[s];
+                const double wa = ease[spring.a];
+                const double wb = ease[spring.b];
+                const Vec3d d = x[spring.a] - x[spring.b];
+                const double length = norm(d);
+                if (wa + wb == 0 || !(length > 0)) continue;
+                const double alpha = spring.compliance / h2;
+                const double delta = -(length - spring.length + alpha * lambda[s]) / (wa + wb + alpha);
+                lambda[s] += delta;
+                x[spring.a] = x[spring.a] + (wa * delta / length) * d;
+                x[spring.b] = x[spring.b] - (wb * delta / length) * d;
             }
-            stretch(x, h, k % 2 == 1);
-            for (const Near& n : near) keep_apart(n, x, before, h, k, strength);
-            for (std::size_t v = 0; v < x.size(); ++v) velocity[v] = (1 / h) * (x[v] - before[v]);
+            for (const Near& n : near) {
+                double gap = 0;
+                double sum = 0;
+                Vec3d slide = {{0, 0, 0}};
+                for (int i = 0; i < 4; ++i) {
+                    const Body& b = bodies[n.mesh[i]];
+                    gap += n.weight[i] * dot(n.normal, b.next[n.vertex[i]]);
+                    slide = slide + n.weight[i] * (b.next[n.vertex[i]] - b.now[n.vertex[i]]);
+                    sum += n.weight[i] * n.weight[i] * mobility(n.mesh[i], n.vertex[i]);
+                }
+                const double missing = options.thickness - gap;
+                if (missing <= 0 || sum <= 0) continue;
+                slide = slide - dot(slide, n.normal) * n.normal;
+                const double sliding = norm(slide);
+                const double hold = sliding > 0 ? std::min(1.0, options.friction * missing / sliding) : 0;
+                const Vec3d push = (missing / sum) * n.normal - (hold / sum) * slide;
+                for (int i = 0; i < 4; ++i) {
+                    if (n.mesh[i] == 0)
+                        x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * ease[n.vertex[i]]) * push;
+                    else
+                        note_push(n.mesh[i] - 1, n.weight[i] * push, bodies[n.mesh[i]].now[n.vertex[i]], strength);
+                }
+            }
         }
-        bodies[0].next = std::move(x);
         for (std::size_t o = 0; o < pushes.size(); ++o)
             if (strength[o] > 0) pushes[o].point = (1 / strength[o]) * pushes[o].point;
     }
 
-    // One sweep over the springs, there or back.
-    void stretch(std::vector<Vec3d>& x, double h, bool back) const {
-        for (std::size_t k = 0; k < springs.size(); ++k) {
-            const Spring& spring = springs[back ? springs.size() - 1 - k : k];
-            const double wa = ease[spring.a];
-            const double wb = ease[spring.b];
-            const Vec3d d = x[spring.a] - x[spring.b];
-            const double length = norm(d);
-            if (wa + wb == 0 || !(length > 0)) continue;
-            const double delta = (spring.length - length) / (wa + wb + spring.compliance / (h * h));
-            x[spring.a] = x[spring.a] + (wa * delta / length) * d;
-            x[spring.b] = x[spring.b] - (wb * delta / length) * d;
-        }
-    }
-
-    // The thickness is restored within a step, not within a sub-step: what begins nearer would fly apart.
-    void keep_apart(const Near& n, std::vector<Vec3d>& x, std::span<const Vec3d> before, double h, std::uint32_t k,
-                    std::vector<double>& strength) {
-        const double part = (k + 1.0) / substeps, earlier = static_cast<double>(k) / substeps;
-        const double gap = gap_of(n, x, part);
-        if (gap >= options.thickness) return;
-        const double target =
-            std::min(options.thickness, gap_of(n, before, earlier) + options.thickness * h / options.time_step);
-        const double missing = target - gap;
-        double sum = 0;
-        Vec3d slide = {{0, 0, 0}};
-        for (int i = 0; i < 4; ++i) {
-            slide = slide + n.weight[i] * (place_of(n, i, x, part) - place_of(n, i, before, earlier));
-            sum += n.weight[i] * n.weight[i] * mobility(n.mesh[i], n.vertex[i]);
-        }
-        if (missing <= 0 || sum <= 0) return;
-        slide = slide - dot(slide, n.normal) * n.normal;
-        const double sliding = norm(slide);
-        const double hold = sliding > 0 ? std::min(1.0, options.friction * missing / sliding) : 0;
-        const Vec3d push = (missing / sum) * n.normal - (hold / sum) * slide;
-        for (int i = 0; i < 4; ++i) {
-            if (n.mesh[i] == 0)
-                x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * ease[n.vertex[i]]) * push;
-            else
-                note_push(n.mesh[i] - 1, (n.weight[i] / h) * push, bodies[n.mesh[i]].now[n.vertex[i]], strength);
-        }
-    }
-
     // As much as the cloth got, the other way round.
-    void note_push(std::size_t obstacle, const Vec3d& impulse, const Vec3d& at, std::vector<double>& strength) {
-        const double size = norm(impulse);
-        pushes[obstacle].impulse = pushes[obstacle].impulse + impulse;
+    void note_push(std::size_t obstacle, const Vec3d& push, const Vec3d& at, std::vector<double>& strength) {
+        const double size = norm(push);
+        pushes[obstacle].impulse = pushes[obstacle].impulse + (1 / options.time_step) * push;
         pushes[obstacle].point = pushes[obstacle].point + size * at;
         strength[obstacle] += size;
     }
@@ -378,12 +326,12 @@ Cloth::Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positio
     m.options = options;
     if (options.thickness == 0)
         m.options.thickness = std::min(usual_thickness, 0.5 * shortest_edge(triangles, positions));
+    if (!(m.options.thickness > 0)) throw Error(ErrorKind::bad_value, "an edge has no length", {.field = "positions"});
     Body cloth;
     cloth.triangles.assign(triangles.begin(), triangles.end());
     cloth.now.assign(positions.begin(), positions.end());
     cloth.next = cloth.now;
     m.bodies.push_back(std::move(cloth));
-    if (!(m.options.thickness > 0)) throw Error(ErrorKind::bad_value, "an edge has no length", {.field = "positions"});
     if (!find_contacts(m.meshes()).empty() || m.crossed())
         throw Error(ErrorKind::bad_value, "the surface starts in contact with itself", {.field = "positions"});
     m.velocity.assign(positions.size(), Vec3d{{0, 0, 0}});
@@ -400,7 +348,6 @@ Cloth::Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positio
         }
     }
     for (const double w : mass) m.inverse_mass.push_back(w > 0 ? 1 / w : 0);
-    m.substeps = options.iterations > 0 ? options.iterations : cells_across(triangles, positions);
     for (const auto& [edge, corners] : opposite) {
         add_spring(edge[0], edge[1], options.stretch_compliance);
         if (corners.size() == 2 && corners[0] != corners[1])
@@ -474,16 +421,18 @@ void Cloth::step(std::span<const double> load) {
     m.ease = m.inverse_mass;
     for (std::size_t v = 0; v < load.size(); ++v) m.ease[v] /= 1 + load[v];
     const double h = m.options.time_step;
-    // Where it would be without forces between its parts: how far to look.
+    const double keep = std::exp(-m.options.damping * h);
     for (std::size_t v = 0; v < cloth.now.size(); ++v) {
-        cloth.next[v] = cloth.now[v];
-        if (m.inverse_mass[v] > 0) cloth.next[v] = cloth.now[v] + h * (m.velocity[v] + h * m.options.gravity);
+        if (m.inverse_mass[v] == 0) {
+            cloth.next[v] = cloth.now[v];
+            continue;
+        }
+        m.velocity[v] = keep * (m.velocity[v] + h * m.options.gravity);
+        cloth.next[v] = cloth.now[v] + h * m.velocity[v];
     }
     m.solve(m.find_near());
-    const std::vector<Vec3d> wanted = cloth.next;
     m.make_free();
-    for (std::size_t v = 0; v < cloth.now.size(); ++v)
-        if (cloth.next[v] != wanted[v]) m.velocity[v] = (1 / h) * (cloth.next[v] - cloth.now[v]);
+    for (std::size_t v = 0; v < cloth.now.size(); ++v) m.velocity[v] = (1 / h) * (cloth.next[v] - cloth.now[v]);
     for (Body& b : m.bodies) b.now = b.next;
 }
 

@@ -224,8 +224,7 @@ struct FieldsOf<ClothOptions> {
             .in(Range::not_negative),
         field("bend_compliance", &S::bend_compliance, "m/N", "Between the far corners of neighbouring triangles.")
             .in(Range::not_negative),
-        field("iterations", &S::iterations, "", "Sub-steps per step; 0: as many as the sheet has cells across.")
-            .from(0, 10000),
+        field("iterations", &S::iterations, "", "Of the solver, per step.").from(1, 10000),
         field("executor", &S::executor, "", "").as(Use::run_time)};
 };
 

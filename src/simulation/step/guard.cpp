@@ -77,8 +77,9 @@ double explained(const Run& run) {
     for (const PhaseData& f : run.fluid.phases) thickest = std::max(thickest, double{f.tension});
     const double face = std::pow(world.scene.spacing, world.scene.dimension - 1);
     const double held = tension_share * thickest * face * static_cast<double>(run.fluid.p.size());
-    return b.given + std::max(b.work, 0.0) + mass * (0.5 * expected * expected + 2 * b.solid_speed * b.solid_speed) +
-           b.solid_energy + held;
+    // Twice all of it: an emitter that presses its particles between others adds what no part has.
+    return 2 * (b.given + std::max(b.work, 0.0) +
+                mass * (0.5 * expected * expected + 2 * b.solid_speed * b.solid_speed) + b.solid_energy + held);
 }
 
 void guard_density(const Run& run) {
