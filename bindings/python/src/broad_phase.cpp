@@ -59,7 +59,7 @@ class BroadPhase {
             std::uint32_t first = 0;
             Call().write(lock_, [&] {
                 first = grid.insert(given);
-                count(grid);
+                recount(grid);
             });
             return first;
         });
@@ -83,7 +83,7 @@ class BroadPhase {
                     throw Error(ErrorKind::duplicate, "slot " + std::to_string(*twice) + " is named twice",
                                 {.field = "slots"});
                 for (const std::uint32_t slot : given) grid.erase(grid.id(slot));
-                count(grid);
+                recount(grid);
             });
         });
     }
@@ -203,7 +203,7 @@ class BroadPhase {
         return worth_a_thread(options_.executor, size_) ? Call::Work::aside : Call::Work::here;
     }
     template <class G>
-    void count(const G& grid) {
+    void recount(const G& grid) {
         size_ = grid.size();
         slots_ = grid.slots();
     }

@@ -28,6 +28,7 @@ py::object vectors_array(const SharedList& shared) {
 }  // namespace
 
 py::tuple SharedList::arrays() const {
+    if (filling) throw std::runtime_error("another thread is filling this result");
     const auto entries = static_cast<py::ssize_t>(list->entries());
     const auto positions = list->offsets();
     py::object offsets, indices, distances = py::none(), vectors = py::none(), shifts = py::none();

@@ -5,6 +5,7 @@
 #include <quadrat/cells/neighbor_list.hpp>
 
 #include <memory>
+#include <stdexcept>
 
 namespace quadrat::python {
 
@@ -14,6 +15,23 @@ struct SharedList {
     std::shared_ptr<NeighborList> list = std::make_shared<NeighborList>();
     int dimension = 3;
     bool single = false;
+    bool filling = false;  // read and written with the GIL
+
+    /// While a call fills the list; another thread that wants the same one meanwhile gets a RuntimeError. Made and
+    /// destroyed with the GIL.
+    class Filling {
+      public:
+        explicit Filling(SharedList& shared) : shared_(shared) {
+            if (shared_.filling) throw std::runtime_error("another thread is filling this result");
+            shared_.filling = true;
+        }
+        ~Filling() { shared_.filling = false; }
+        Filling(const Filling&) = delete;
+        Filling& operator=(const Filling&) = delete;
+
+      private:
+        SharedList& shared_;
+    };
 
     /// The list to fill, for points of this kind.
     NeighborList& fresh(int d, bool is_float) {

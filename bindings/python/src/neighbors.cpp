@@ -118,6 +118,7 @@ class Index {
             const auto asked = asked_points<D, T>(queries);
             Call call(std::move(progress), work_on(asked ? asked->size() : size_.load()));
             options.watch = call.watch();
+            const SharedList::Filling only_one(out);
             NeighborList& list = out.fresh(D, sizeof(T) == 4);
             call.read(lock_, [&] {
                 if (asked)
@@ -132,6 +133,7 @@ class Index {
                       py::object progress) {
         visit([&]<int D, class T>(CellIndex<D, T>& index) {
             const auto asked = asked_points<D, T>(queries);
+            const SharedList::Filling only_one(out);
             NeighborList& list = out.fresh(D, sizeof(T) == 4);
             Call(std::move(progress)).read(lock_, [&] {
                 if (asked)

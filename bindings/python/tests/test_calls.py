@@ -160,6 +160,31 @@ def test_many_threads_on_one_set_of_boxes(rng):
     assert not failures
 
 
+def test_many_threads_on_one_result(rng):
+    """Filling one result from several threads at once may be refused; it cannot mix two answers."""
+    sets = [rng.random((3000, 3)), rng.random((2000, 3))]
+    indices = [quadrat.CellIndex(0.1, points=points) for points in sets]
+    shared = indices[0].find_neighbors()
+    refused, failures = [], []
+
+    def fill(index):
+        for _ in range(40):
+            try:
+                index.find_neighbors(out=shared)
+            except RuntimeError as error:
+                refused.append(str(error))
+            except BaseException as error:
+                failures.append(repr(error))
+
+    threads = [threading.Thread(target=fill, args=(indices[k % 2],)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and all("filling" in word for word in refused)
+    assert indices[0].find_neighbors(out=shared) == indices[0].find_neighbors()
+
+
 def test_a_forked_child_can_call(rng):
     x = rng.random((20_000, 3))
     expected = quadrat.find_neighbors(x, 0.05, threads=2).entries
