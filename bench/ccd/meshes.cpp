@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
         }
     }
     const double narrow = median(all) - median(ours);
-    const ImpactStatistics& s = contacts.statistics;
+    const ImpactStats& s = contacts.stats;
     std::printf(
         "{\"threads\": %u, \"streamed_candidates\": %zu, \"embree_candidates\": %llu, \"candidates\": %zu, "
         "\"contacts\": %zu, "

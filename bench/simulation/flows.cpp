@@ -58,7 +58,7 @@ void print(const char* flow, SolverKind solver, int across, double measured, dou
 
 void rate(const char* flow, SolverKind solver, int across, const Scene& scene, double from, double to, bool energy) {
     Simulation s(scene);
-    const auto size = [&] { return energy ? std::sqrt(s.statistics().kinetic) : amplitude(s); };
+    const auto size = [&] { return energy ? std::sqrt(s.stats().kinetic) : amplitude(s); };
     s.advance_to(from);
     const double before = size(), start = s.time();
     s.advance_to(to);

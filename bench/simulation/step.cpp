@@ -26,17 +26,17 @@ int main(int argc, char** argv) {
     const auto executor = make_executor(threads);
     Simulation s(scene, executor.get());
     for (int k = 0; k < 2; ++k) s.step();
-    const PhaseSeconds before = s.statistics().seconds;
+    const StepSeconds before = s.stats().seconds;
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < steps; ++k) s.step();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const Statistics t = s.statistics();
-    const auto ms = [&](double PhaseSeconds::*part) { return (t.seconds.*part - before.*part) / steps * 1e3; };
+    const SimulationStats t = s.stats();
+    const auto ms = [&](double StepSeconds::*part) { return (t.seconds.*part - before.*part) / steps * 1e3; };
     const double count = static_cast<double>(t.particles);
     std::printf(
         "n %zu threads %u: %.3f M particle-steps/s, %.1f ms/step: search %.1f density %.1f forces %.1f solve %.1f "
         "move and sort %.1f; %.1f neighbours\n",
         static_cast<std::size_t>(t.particles), threads, count * steps / seconds / 1e6, seconds / steps * 1e3,
-        ms(&PhaseSeconds::search), ms(&PhaseSeconds::density), ms(&PhaseSeconds::forces), ms(&PhaseSeconds::solve),
-        ms(&PhaseSeconds::integrate), t.neighbors);
+        ms(&StepSeconds::search), ms(&StepSeconds::density), ms(&StepSeconds::forces), ms(&StepSeconds::solve),
+        ms(&StepSeconds::integrate), t.neighbors);
 }

@@ -70,7 +70,7 @@ int run_dam(SolverKind solver, const Column& c, double end, double across, unsig
     std::printf("T,Z,steps,energy,density_error\n");
     for (int k = 0; 0.1 * k < end; ++k) {
         s.advance_to(0.1 * k * std::sqrt(c.width / (c.height * g)));
-        const Statistics t = s.statistics();
+        const SimulationStats t = s.stats();
         std::printf("%.2f,%.4f,%llu,%.6g,%.3g\n", 0.1 * k, front(s, c.width), static_cast<unsigned long long>(t.steps),
                     t.kinetic + t.potential + t.internal, t.average_density_error);
     }
@@ -86,12 +86,12 @@ int compare(double across) {
             const auto start = std::chrono::steady_clock::now();
             s.advance_to(0.01 * k);
             seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-            const double e = s.statistics().average_density_error;
+            const double e = s.stats().average_density_error;
             sum += e / 100;
             worst = std::max(worst, e);
         }
         std::printf("%s,%zu,%llu,%.3f,%.3g,%.3g\n", solver == SolverKind::incompressible ? "incompressible" : "weak",
-                    s.positions().size(), static_cast<unsigned long long>(s.statistics().steps), seconds, sum, worst);
+                    s.positions().size(), static_cast<unsigned long long>(s.stats().steps), seconds, sum, worst);
     }
     return 0;
 }
@@ -117,7 +117,7 @@ int hydrostatic(SolverKind solver, double supports) {
     const Kernel kernel(KernelFunction::wendland_c2, 2, s.support);
     while (run.time() < 3.5) {
         run.step();
-        const double dt = run.statistics().time_step;
+        const double dt = run.stats().time_step;
         for (std::size_t i = 0; i < run.positions().size(); ++i) {
             const double x = double{run.positions()[i][0]} - 0.1, y = run.positions()[i][1];
             const double p = run.pressures()[i];
@@ -180,7 +180,7 @@ int drop() {
         }
         double far = 0;
         for (const Vec3f& x : run.positions()) far = std::max(far, double{std::abs(x[0])});
-        const Statistics e = run.statistics();
+        const SimulationStats e = run.stats();
         std::printf("%.3f,%.5f,%.5f,%.6g\n", to, far, b, e.kinetic + e.internal);
     }
     return 0;
@@ -211,7 +211,7 @@ int swing(SolverKind solver, double across) {
         }
         double x_sq = 0, y_sq = 0;
         for (const Vec3f& x : run.positions()) x_sq += double{x[0]} * double{x[0]}, y_sq += double{x[1]} * double{x[1]};
-        const Statistics e = run.statistics();
+        const SimulationStats e = run.stats();
         std::printf("%.3f,%.5f,%.5f,%.6g\n", to, std::sqrt(x_sq / y_sq), b / w, e.kinetic + e.potential + e.internal);
     }
     return 0;
@@ -225,7 +225,7 @@ int energy() {
     std::printf("t,energy,momentum_x,momentum_y,mass\n");
     for (int k = 0; k <= 20; ++k) {
         run.advance_to(0.01 * k);
-        const Statistics e = run.statistics();
+        const SimulationStats e = run.stats();
         std::printf("%.3f,%.8g,%.3g,%.3g,%.10g\n", 0.01 * k, e.kinetic + e.internal, e.momentum[0], e.momentum[1],
                     e.mass);
     }

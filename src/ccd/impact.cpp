@@ -46,7 +46,7 @@ bool finite(const FourPoints& start, const FourPoints& end) {
 namespace ccd {
 
 double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance, bool skip_separation,
-              ImpactStatistics& statistics) {
+              ImpactStats& statistics) {
     double time = no_impact;
     switch (filter_impact(kind, start, end, tolerance, skip_separation, time)) {
         case Verdict::separated:
@@ -73,7 +73,7 @@ double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, d
 double impact_time(ImpactKind kind, const FourPoints& start, const FourPoints& end, const ImpactOptions& options) {
     check(options);
     if (!finite(start, end)) not_finite(start, end);
-    ImpactStatistics statistics;
+    ImpactStats statistics;
     if (options.min_distance > 0) return separation_time(kind, start, end, options.min_distance, options.tolerance);
     return settle(kind, start, end, options.tolerance, false, statistics);
 }
@@ -85,7 +85,7 @@ std::optional<Impact> find_impact(ImpactKind kind, const FourPoints& start, cons
     return describe(kind, start, end, time).impact;
 }
 
-ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
+ImpactStats impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
                               std::span<double> times, const ImpactOptions& options) {
     check(options);
     if (start.size() != end.size() || start.size() != times.size())
@@ -93,7 +93,7 @@ ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start
                     {.index = std::min(start.size(), end.size())});
     for (std::size_t i = 0; i < start.size(); ++i)
         if (!finite(start[i], end[i])) throw Error(ErrorKind::bad_value, "a coordinate is not finite", {.index = i});
-    ImpactStatistics statistics;
+    ImpactStats statistics;
     statistics.queries = start.size();
     if (options.min_distance > 0) {
         for (std::size_t i = 0; i < start.size(); ++i)

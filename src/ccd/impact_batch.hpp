@@ -7,7 +7,7 @@ namespace quadrat::ccd {
 
 /// The time of the first contact by filter and, where that does not decide, exactly; counts how it was decided.
 [[nodiscard]] double settle(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
-                            bool skip_separation, ImpactStatistics& statistics);
+                            bool skip_separation, ImpactStats& statistics);
 
 /// A contact and the distance of its two points.
 struct Description {

@@ -239,7 +239,7 @@ TEST(Impact, BatchEqualsSingle) {
             end.push_back(q.end);
         }
         std::vector<double> times(start.size());
-        const ImpactStatistics s = impact_times(kind, start, end, times);
+        const ImpactStats s = impact_times(kind, start, end, times);
         EXPECT_EQ(s.queries, start.size());
         EXPECT_EQ(s.by_separation + s.by_cubic + s.by_interval + s.by_exact, start.size());
         for (std::size_t i = 0; i < start.size(); ++i) ASSERT_EQ(times[i], impact_time(kind, start[i], end[i])) << i;

@@ -45,7 +45,7 @@ TEST(Bodies, NoParticleEntersABody) {
             std::uint64_t contacts = 0;
             for (int k = 1; k <= 6; ++k) {
                 s.advance_to(0.01 * k);
-                contacts += s.statistics().contacts;
+                contacts += s.stats().contacts;
                 for (const Vec3f& x : s.positions()) ASSERT_LT(depth(b, s.bodies()[0], x, 0.1), 1e-6);
             }
             ASSERT_EQ(s.positions().size(), n);
@@ -76,9 +76,9 @@ TEST(Bodies, MomentumGoesFromTheFluidToABody) {
             {.motion = BodyMotion::dynamic, .radius = 0.06, .density = 700, .position = {}, .boundary = kind});
         Simulation s(scene);
         const double mass = 700 * 4.0 / 3 * 3.14159265358979 * 0.06 * 0.06 * 0.06;
-        const Statistics before = s.statistics();
+        const SimulationStats before = s.stats();
         s.advance_to(0.1);
-        const Statistics after = s.statistics();
+        const SimulationStats after = s.stats();
         EXPECT_GT(s.bodies()[0].velocity[0], 0.2);
         for (int k = 0; k < 3; ++k)
             EXPECT_NEAR(after.momentum[k] + mass * s.bodies()[0].velocity[k], before.momentum[k],
@@ -98,7 +98,7 @@ TEST(Bodies, AMovingBodyPushesTheFluid) {
     Simulation s(scene);
     s.advance_to(0.4);
     EXPECT_NEAR(s.bodies()[0].position[0], 0.1, 1e-6);
-    EXPECT_GT(s.statistics().kinetic, 0.1);
+    EXPECT_GT(s.stats().kinetic, 0.1);
     for (const Vec3f& x : s.positions())
         EXPECT_FALSE(std::abs(x[0] - 0.1f) < 0.0199f && std::abs(x[1] - 0.2f) < 0.1499f);
 }
@@ -182,7 +182,7 @@ TEST(Bodies, LightBallsInCoarseWaterStayCalm) {
             const double limit = 2 * std::sqrt(2 * 9.81 * 0.4);
             while (s.time() < 0.7) {
                 s.step();
-                ASSERT_LT(s.statistics().max_speed, limit) << density << " at " << s.time();
+                ASSERT_LT(s.stats().max_speed, limit) << density << " at " << s.time();
                 for (const BodyPose& b : s.bodies())
                     ASSERT_LT(std::hypot(b.velocity[0], b.velocity[1], b.velocity[2]), limit) << density;
             }
@@ -206,7 +206,7 @@ TEST(Bodies, APlateSqueezesWaterOut) {
         Simulation s(scene);
         while (s.time() < 0.33) {
             s.step();
-            ASSERT_LT(s.statistics().max_speed, 15) << int(kind) << " at " << s.time();
+            ASSERT_LT(s.stats().max_speed, 15) << int(kind) << " at " << s.time();
         }
     }
 }
@@ -252,7 +252,7 @@ TEST(Bodies, AWholeSceneStaysInItsTank) {
         s.advance_to(0.02 * frame);
         ASSERT_GE(s.positions().size(), particles);
         particles = s.positions().size();
-        ASSERT_LT(s.statistics().max_speed, limit) << s.time();
+        ASSERT_LT(s.stats().max_speed, limit) << s.time();
         for (const Vec3f& x : s.positions())
             for (int k = 0; k < 3; ++k) {
                 ASSERT_GE(x[k], -1e-5f);
@@ -266,7 +266,7 @@ TEST(Bodies, AWholeSceneStaysInItsTank) {
         if (frame == 28) memory = resident_memory();
     }
     EXPECT_GT(particles, 8 * 12 * 8u);
-    EXPECT_DOUBLE_EQ(s.statistics().mass, static_cast<double>(particles) * 0.125);
+    EXPECT_DOUBLE_EQ(s.stats().mass, static_cast<double>(particles) * 0.125);
     EXPECT_LT(resident_memory(), memory + 4000);
 }
 

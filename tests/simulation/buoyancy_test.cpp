@@ -123,7 +123,7 @@ TEST(Buoyancy, WaterAroundABodyStaysStill) {
         for (const int dimension : {2, 3}) {
             Simulation s(around(BodyShape::sphere, dimension == 2 ? 6 : 3, dimension, solver));
             const auto energy = [&] {
-                const Statistics e = s.statistics();
+                const SimulationStats e = s.stats();
                 return e.kinetic + e.potential + e.internal;
             };
             const double start = energy();

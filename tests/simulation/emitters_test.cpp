@@ -27,12 +27,12 @@ TEST(Emitters, UnderWater) {
     for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
         const Scene scene = tank_with_emitter(solver);
         Simulation s(scene);
-        const Statistics first = s.statistics();
+        const SimulationStats first = s.stats();
         const double each = first.mass / static_cast<double>(first.particles);
         const double disc = 13, layers = 1 / scene.spacing;  // per second
         for (int k = 1; k <= 6; ++k) {
             s.advance_to(0.05 * k);
-            const Statistics t = s.statistics();
+            const SimulationStats t = s.stats();
             const double brought = 0.5 * each * disc * (1 + layers * t.time);
             ASSERT_LT(t.kinetic + t.potential + t.internal, first.potential + brought) << t.time;
             ASSERT_LT(t.max_speed, 1.5) << t.time;
@@ -105,8 +105,8 @@ TEST(Emitters, ABodyThatPassesKeepsThemShut) {
         Simulation s(scene);
         for (int k = 1; k <= 16; ++k) {
             s.advance_to(0.02 * k);
-            EXPECT_LT(s.statistics().average_density_error, 0.01);
-            EXPECT_LT(s.statistics().max_speed, 8);
+            EXPECT_LT(s.stats().average_density_error, 0.01);
+            EXPECT_LT(s.stats().max_speed, 8);
         }
     }
 }
@@ -137,8 +137,8 @@ TEST(Emitters, InAirEveryPlaceSendsOut) {
             Simulation s(scene);
             s.advance_to(0.7 * 2 * scene.spacing / speed);
             s.step();
-            EXPECT_EQ(s.statistics().particles % 13, 0u) << speed;
-            EXPECT_GE(s.statistics().particles, 26u) << speed;
+            EXPECT_EQ(s.stats().particles % 13, 0u) << speed;
+            EXPECT_GE(s.stats().particles, 26u) << speed;
         }
 }
 

@@ -129,7 +129,7 @@ TEST(Fluid, TheStartIsMeasured) {
     for (const SolverKind solver : {SolverKind::weakly_compressible, SolverKind::incompressible}) {
         Scene scene = test::small_dam(3, 0.02);
         scene.solver = solver;
-        const Statistics t = Simulation(scene).statistics();
+        const SimulationStats t = Simulation(scene).stats();
         EXPECT_GT(t.neighbors, 20);
         EXPECT_LT(t.average_density_error, 1e-3);
         EXPECT_EQ(t.steps, 0u);
@@ -143,9 +143,9 @@ TEST(Fluid, MassAndMomentumStay) {
             scene.particles[0].velocities.push_back({{1 + 3 * x[0] - 5 * x[1], 5 * x[0] - 3 * x[1], 0}});
         scene.phases[0].viscosity = 0.1;
         Simulation s(scene);
-        const Statistics before = s.statistics();
+        const SimulationStats before = s.stats();
         s.advance_to(0.05);
-        const Statistics after = s.statistics();
+        const SimulationStats after = s.stats();
         EXPECT_GT(after.steps, 20u);
         EXPECT_EQ(after.mass, before.mass);
         for (int k = 0; k < 3; ++k)
@@ -199,7 +199,7 @@ TEST(Fluid, HydrostaticPressure) {
     EXPECT_NEAR(bottom / bottoms, 1, 0.2);  // the row at the floor: docs/decisions/0081-still-water.md
     EXPECT_NEAR(middle / middles, 1, 0.1);
     EXPECT_NEAR(top / tops, 1, 0.1);
-    EXPECT_LT(s.statistics().max_speed, 0.1);
+    EXPECT_LT(s.stats().max_speed, 0.1);
 }
 
 TEST(Fluid, ABlowUpNamesTheParticleAndTheTime) {

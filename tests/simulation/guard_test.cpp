@@ -89,7 +89,7 @@ TEST(Guard, WhatIsExplainedGoesOn) {
     s.solver = SolverKind::incompressible;
     Simulation falling(s);
     EXPECT_NO_THROW(falling.advance_to(1));
-    EXPECT_GT(falling.statistics().kinetic, 10 * falling.statistics().mass);
+    EXPECT_GT(falling.stats().kinetic, 10 * falling.stats().mass);
 
     Scene pushed = test::small_dam(2, 0.01);
     pushed.gravity = {};

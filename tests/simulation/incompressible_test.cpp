@@ -27,12 +27,12 @@ TEST(Incompressible, DensityErrorAndStepsOfADamBreak) {
         double worst = 0, average = 0;
         for (int k = 1; k <= 10; ++k) {
             s.advance_to(0.1 * k * end);
-            worst = std::max(worst, s.statistics().average_density_error);
-            average += 0.1 * s.statistics().average_density_error;
+            worst = std::max(worst, s.stats().average_density_error);
+            average += 0.1 * s.stats().average_density_error;
         }
         EXPECT_LT(average, 1e-3) << dimension;
         EXPECT_LT(worst, 1.2e-3) << dimension;
-        EXPECT_GT(weak.statistics().steps, 15 * s.statistics().steps) << dimension;
+        EXPECT_GT(weak.stats().steps, 15 * s.stats().steps) << dimension;
         // Both solvers see the same flow.
         const auto reach = [](const Simulation& a) {
             double mean = 0;
@@ -49,9 +49,9 @@ TEST(Incompressible, EnergyFallsAndMassStays) {
     Scene scene = test::small_dam(2, 0.01);
     scene.solver = SolverKind::incompressible;
     Simulation s(scene);
-    const Statistics first = s.statistics();
+    const SimulationStats first = s.stats();
     s.advance_to(0.3);
-    const Statistics last = s.statistics();
+    const SimulationStats last = s.stats();
     EXPECT_EQ(first.mass, last.mass);
     EXPECT_LT(last.kinetic + last.potential, 1.02 * (first.kinetic + first.potential));
     EXPECT_GT(last.kinetic + last.potential, 0.3 * (first.kinetic + first.potential));
@@ -70,10 +70,10 @@ TEST(Incompressible, StillWaterStaysStill) {
             scene.domain.box = {{{0, 0, 0}}, {{0.2, 0.3, 0.1}}};
             scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.2, 0.2, dimension == 2 ? 0 : 0.1}}}});
             Simulation s(scene);
-            const Statistics first = s.statistics();
+            const SimulationStats first = s.stats();
             for (int k = 1; k <= 10; ++k) {
                 s.advance_to(0.1 * k);
-                const Statistics t = s.statistics();
+                const SimulationStats t = s.stats();
                 const std::string where = std::to_string(dimension) + "D at " + std::to_string(t.time);
                 if (k >= 5) {
                     EXPECT_LT(t.kinetic, 0.5 * t.mass * 0.1 * 0.1) << where;
@@ -94,15 +94,15 @@ TEST(Incompressible, WhatStartsTooDenseSpreadsSlowly) {
     scene.blocks[0].box.hi = {{0.15, 0.19, 0.11}};
     Simulation stretched(scene);
     stretched.step();
-    EXPECT_LT(stretched.statistics().max_density_error, 0.01);
-    EXPECT_LT(stretched.statistics().max_speed, 2 * 9.81 * stretched.statistics().time_step);
+    EXPECT_LT(stretched.stats().max_density_error, 0.01);
+    EXPECT_LT(stretched.stats().max_speed, 2 * 9.81 * stretched.stats().time_step);
     scene.blocks[0].count = {8, 10, 6};  // a fifth too dense
     Simulation pressed(scene);
     while (pressed.time() < 0.2) {
         pressed.step();
-        ASSERT_LT(pressed.statistics().max_speed, 2 * std::sqrt(2 * 9.81 * 0.19)) << pressed.time();
+        ASSERT_LT(pressed.stats().max_speed, 2 * std::sqrt(2 * 9.81 * 0.19)) << pressed.time();
     }
-    EXPECT_LT(pressed.statistics().average_density_error, 5e-3);
+    EXPECT_LT(pressed.stats().average_density_error, 5e-3);
 }
 
 // The more neighbours, the less of a Jacobi step is stable.
@@ -115,9 +115,9 @@ TEST(Incompressible, AnySupportIsStable) {
         Simulation s(scene);
         while (s.time() < 0.3) {
             s.step();
-            ASSERT_LT(s.statistics().max_speed, 3 * std::sqrt(2 * 9.81 * 0.2)) << spacings << " at " << s.time();
+            ASSERT_LT(s.stats().max_speed, 3 * std::sqrt(2 * 9.81 * 0.2)) << spacings << " at " << s.time();
         }
-        EXPECT_LT(s.statistics().average_density_error, 5e-3) << spacings;
+        EXPECT_LT(s.stats().average_density_error, 5e-3) << spacings;
     }
 }
 
@@ -127,7 +127,7 @@ TEST(Incompressible, OneIterationIsOne) {
     scene.incompressible.max_iterations = 1;
     Simulation s(scene);
     s.advance_to(0.2);
-    EXPECT_LT(s.statistics().average_density_error, 0.03);
+    EXPECT_LT(s.stats().average_density_error, 0.03);
 }
 
 // Kilometres of water or a drop of it: lengths over the spacing, times over the root of the spacing.
@@ -142,7 +142,7 @@ TEST(Incompressible, AnyScale) {
         Simulation s(scene);
         for (int k = 1; k <= 10; ++k) {
             s.advance_to(k * scene.frame_interval);
-            EXPECT_LT(s.statistics().average_density_error, 3e-3) << scale;
+            EXPECT_LT(s.stats().average_density_error, 3e-3) << scale;
         }
     }
 }

@@ -42,14 +42,14 @@ TEST(Phases, LightAboveHeavyStaysAtRest) {
         for (const double ratio : {3.0, 10.0, 100.0, 1000.0}) {
             const std::string where = std::to_string(dimension) + "D, " + std::to_string(ratio);
             Simulation s(layers(dimension, ratio, true));
-            const double start = s.statistics().potential;
+            const double start = s.stats().potential;
             for (int k = 1; k <= 5; ++k) {
                 s.advance_to(0.1 * k);
-                const Statistics t = s.statistics();
+                const SimulationStats t = s.stats();
                 ASSERT_LT(t.kinetic + t.potential, 1.005 * start) << where;
             }
-            EXPECT_LT(s.statistics().kinetic, 0.005 * start) << where;
-            EXPECT_LT(s.statistics().average_density_error, 2e-3) << where;
+            EXPECT_LT(s.stats().kinetic, 0.005 * start) << where;
+            EXPECT_LT(s.stats().average_density_error, 2e-3) << where;
             EXPECT_NEAR(mean_height(s, 0), 0.05, 0.002) << where;
             EXPECT_NEAR(mean_height(s, 1), 0.15, 0.02) << where;
         }
@@ -60,13 +60,13 @@ TEST(Phases, HeavyAboveLightGainsNoEnergy) {
         for (const double ratio : {3.0, 10.0, 100.0}) {
             const std::string where = std::to_string(dimension) + "D, " + std::to_string(ratio);
             Simulation s(layers(dimension, ratio, false));
-            const double start = s.statistics().potential;
+            const double start = s.stats().potential;
             while (s.time() < 0.25) {
                 s.step();
-                const Statistics t = s.statistics();
+                const SimulationStats t = s.stats();
                 ASSERT_LT(t.kinetic + t.potential, 1.02 * start) << where << " at " << t.time;
             }
-            EXPECT_LT(s.statistics().average_density_error, 3e-3) << where;
+            EXPECT_LT(s.stats().average_density_error, 3e-3) << where;
         }
 }
 

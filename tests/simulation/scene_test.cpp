@@ -190,7 +190,7 @@ TEST(Fluid, GammaOneHasAnEnergy) {
         scene.phases[0].stiffness = 1e4;
         Simulation s(scene);
         s.advance_to(0.01);
-        return s.statistics().internal;
+        return s.stats().internal;
     };
     const double energy = internal(1);
     EXPECT_GT(energy, 0);

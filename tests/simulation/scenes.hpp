@@ -31,9 +31,9 @@ inline Vec3d stretch_and_turn(const Vec3d& x) {
 /// For scenes in 2D without walls.
 inline void expect_momentum_stays(const Scene& scene) {
     Simulation s(scene);
-    const Statistics before = s.statistics();
+    const SimulationStats before = s.stats();
     s.advance_to(0.1);
-    const Statistics after = s.statistics();
+    const SimulationStats after = s.stats();
     for (int k = 0; k < 2; ++k)
         EXPECT_NEAR(after.momentum[k], before.momentum[k], 1e-5 * before.mass * before.max_speed);
 }

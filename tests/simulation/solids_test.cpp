@@ -146,7 +146,7 @@ TEST(Solids, WhatFallsOutOfTheDomainIsGone) {
         EXPECT_EQ(s.positions().size(), 500u);
         s.advance_to(20);
         EXPECT_TRUE(s.positions().empty());
-        EXPECT_EQ(s.statistics().left, 500u);
+        EXPECT_EQ(s.stats().left, 500u);
         const double at = s.bodies()[0].position[2];
         EXPECT_LT(at, -0.8);
         EXPECT_GT(at, -2);
@@ -531,7 +531,7 @@ TEST(Solids, ReactToEachParticleBySupportsOfTheirOwn) {
     scene.particles.push_back(f);
     Simulation s(scene);
     for (int k = 0; k < 30; ++k) s.step();
-    const double fluid = s.statistics().momentum[2];
+    const double fluid = s.stats().momentum[2];
     EXPECT_GT(fluid, 0.01);
     EXPECT_NEAR(fluid + 9 * s.bodies()[0].velocity[2], 0, 1e-5 * fluid);
 }

@@ -45,7 +45,7 @@ TEST(PerParticleSteps, AStepIsShortInALongFrame) {
     Simulation s(scene);
     s.step();
     EXPECT_LT(s.time(), 0.05);
-    EXPECT_LT(s.statistics().steps, 1000u);
+    EXPECT_LT(s.stats().steps, 1000u);
 }
 
 TEST(PerParticleSteps, FreeFallIsExact) {
@@ -69,10 +69,10 @@ TEST(Supports, OfTheirOwn) {
         f.velocities.push_back({{3 * f.positions[i][0] - 5 * f.positions[i][1], 5 * f.positions[i][0], 0}});
     }
     Simulation s(scene);
-    const Statistics before = s.statistics();
+    const SimulationStats before = s.stats();
     s.advance_to(0.05);
     for (int k = 0; k < 2; ++k)
-        EXPECT_NEAR(s.statistics().momentum[k], before.momentum[k], 1e-4 * before.mass * before.max_speed);
+        EXPECT_NEAR(s.stats().momentum[k], before.momentum[k], 1e-4 * before.mass * before.max_speed);
 }
 
 TEST(Tension, PullsASquareIntoADisc) {
@@ -112,9 +112,9 @@ TEST(Tension, GivesNoMoreThanItsEnergy) {
             const double freed = (0.4 - 0.3545) * tension;
             while (s.time() < 0.5) {
                 s.step();
-                ASSERT_LT(s.statistics().kinetic, 2 * freed) << tension << " at " << s.time();
+                ASSERT_LT(s.stats().kinetic, 2 * freed) << tension << " at " << s.time();
             }
-            const Statistics t = s.statistics();
+            const SimulationStats t = s.stats();
             EXPECT_LT(t.kinetic, 0.5 * freed) << tension;
             for (int k = 0; k < 2; ++k) EXPECT_NEAR(t.momentum[k], 0, 1e-5 * t.mass) << tension;
             for (const Vec3f& x : s.positions()) EXPECT_LT(std::hypot(x[0], x[1]), 0.065f) << tension;
@@ -168,9 +168,9 @@ TEST(Energy, StaysWithinAPercent) {
     Simulation s(scene);
     const double acoustic = 0.1 / s.preset().sound_speed;
     s.advance_to(acoustic);
-    const Statistics a = s.statistics();
+    const SimulationStats a = s.stats();
     s.advance_to(acoustic + 0.15);
-    const Statistics b = s.statistics();
+    const SimulationStats b = s.stats();
     EXPECT_NEAR((b.kinetic + b.internal) / (a.kinetic + a.internal), 1, 0.01);
 }
 
@@ -183,10 +183,10 @@ TEST(Energy, OfABouncingParticleStays) {
         scene.domain.ghosts = ghosts;
         scene.particles.push_back({.positions = {{{0.5, 0.5, 0.5}}}});
         Simulation s(scene);
-        const double start = s.statistics().potential;
+        const double start = s.stats().potential;
         for (int k = 1; k <= 100; ++k) {
             s.advance_to(0.1 * k);
-            const Statistics e = s.statistics();
+            const SimulationStats e = s.stats();
             ASSERT_NEAR((e.kinetic + e.potential + e.internal) / start, 1, 0.03) << s.time();
         }
     }
@@ -227,7 +227,7 @@ TEST(ClothInFluid, HoldsTheFluidAndIsPushed) {
     for (const Vec3f& x : s.positions())
         passed += x[0] > 0.1f && x[0] < 0.3f && x[2] > 0.02f && x[2] < 0.1f && double{x[1]} < lowest - 0.01;
     EXPECT_EQ(passed, 0u);
-    EXPECT_GT(s.statistics().contacts, 0u);
+    EXPECT_GT(s.stats().contacts, 0u);
 }
 
 // A sheet falls on a slope in front of the floor: a plane of the domain, or a body.
@@ -272,13 +272,13 @@ TEST(ClothInFluid, ALightSheetStaysCalm) {
             scene.cloths[0].density = density;
             scene.cloths[0].options.time_step = 1.0 / 240;
             Simulation s(scene);
-            const double start = s.statistics().potential;
+            const double start = s.stats().potential;
             // Water may fall from its top to the floor; jets between sheet and wall are faster.
             const double fastest = 2 * std::sqrt(2 * 9.81 * 0.215);
             double energy = start;
             for (int k = 1; k <= 40; ++k) {
                 s.advance_to(0.01 * k);
-                const Statistics t = s.statistics();
+                const SimulationStats t = s.stats();
                 energy = t.kinetic + t.potential + t.internal;
                 ASSERT_LT(t.max_speed, fastest) << density << " at " << s.time();
                 ASSERT_LT(energy, 1.02 * start) << density << " at " << s.time();
@@ -308,7 +308,7 @@ TEST(ClothInFluid, MomentumGoesFromTheFluidToTheSheet) {
     c.options.time_step = 1.0 / 240;
     scene.cloths.push_back(c);
     Simulation s(scene);
-    const double before = s.statistics().momentum[0], sheet_mass = 2 * 0.36 * 0.33;
+    const double before = s.stats().momentum[0], sheet_mass = 2 * 0.36 * 0.33;
     const auto place = [&] {
         double sum = 0;
         for (const Triangle& t : s.cloth(0).triangles)
@@ -320,7 +320,7 @@ TEST(ClothInFluid, MomentumGoesFromTheFluidToTheSheet) {
         const double from = place();
         s.advance_to((k + 2) / 240.0);
         const double sheet = sheet_mass * (place() - from) * 240 / 4;
-        EXPECT_NEAR(s.statistics().momentum[0] + sheet, before, 0.1 * before) << k;
+        EXPECT_NEAR(s.stats().momentum[0] + sheet, before, 0.1 * before) << k;
         if (k == 96) {
             EXPECT_GT(sheet, 0.1 * before);
         }

@@ -84,9 +84,9 @@ TEST(Viscosity, AVortexDecaysAsItShould) {
             {0.2 * std::sin(wave * x) * std::cos(wave * y), -0.2 * std::cos(wave * x) * std::sin(wave * y), 0}};
     });
     Simulation s(scene);
-    const double before = s.statistics().kinetic;
+    const double before = s.stats().kinetic;
     s.advance_to(0.15);
-    const double rate = std::log(before / s.statistics().kinetic) / s.time();
+    const double rate = std::log(before / s.stats().kinetic) / s.time();
     EXPECT_NEAR(rate / (4 * 0.1 * wave * wave), 1, 0.03);
 }
 
@@ -147,7 +147,7 @@ TEST(Viscosity, AWallWithoutFrictionLetsTheFluidSlip) {
     s.blocks[0].velocity = {{0.3, 0, 0}};
     Simulation run(s);
     run.advance_to(0.1);
-    EXPECT_NEAR(run.statistics().momentum[0], 0.3 * run.statistics().mass, 1e-3 * run.statistics().mass);
+    EXPECT_NEAR(run.stats().momentum[0], 0.3 * run.stats().mass, 1e-3 * run.stats().mass);
 }
 
 // L u by the definition in viscosity.hpp, in double, with every pair by itself.
@@ -292,7 +292,7 @@ TEST(Viscosity, HoneyAndLavaCreep) {
             Simulation s(honey(solver, viscosity));
             double energy = 1e300;
             const auto now = [&] {
-                const Statistics t = s.statistics();
+                const SimulationStats t = s.stats();
                 return t.kinetic + t.potential + t.internal;
             };
             const double start = now();
@@ -300,9 +300,9 @@ TEST(Viscosity, HoneyAndLavaCreep) {
             energy = now();
             EXPECT_LT(energy, 1.001 * start) << viscosity;
             // Inertia, then creep: at most about rho g H^2 / (10 mu).
-            EXPECT_LT(s.statistics().max_speed, std::min(0.6, 40 / viscosity)) << viscosity;
+            EXPECT_LT(s.stats().max_speed, std::min(0.6, 40 / viscosity)) << viscosity;
             // The Courant step, not that of viscosity.
-            EXPECT_GT(s.statistics().time_step, 0.2 * s.preset().first_step) << viscosity;
+            EXPECT_GT(s.stats().time_step, 0.2 * s.preset().first_step) << viscosity;
         }
 }
 

@@ -130,10 +130,10 @@ TEST(JoinedWalls, StillWaterOnTwoFloors) {
             scene.domain.planes.push_back({.normal = {{tilt, 1, 0}}, .offset = 0});
             Simulation s(scene);
             s.advance_to(0.001);
-            const Statistics start = s.statistics();
+            const SimulationStats start = s.stats();
             s.advance_to(0.3);
-            const Statistics end = s.statistics();
-            const auto energy = [](const Statistics& e) { return e.kinetic + e.potential + e.internal; };
+            const SimulationStats end = s.stats();
+            const auto energy = [](const SimulationStats& e) { return e.kinetic + e.potential + e.internal; };
             EXPECT_LT(energy(end), energy(start) * 1.001) << tilt;
             EXPECT_LT(end.max_speed, 0.25) << tilt;
         }

@@ -54,7 +54,7 @@ void run_simulation(const SimulationBenchOptions& options) {
         simulation.step();
         seconds.push_back(timer.lap());
     }
-    const Statistics s = simulation.statistics();
+    const SimulationStats s = simulation.stats();
     std::vector<std::byte> state;
     simulation.save(state);
     const std::uint64_t checksum =

@@ -205,7 +205,7 @@ void Output::write_picture(std::uint64_t frame, const std::vector<std::uint8_t>&
     io::write_png(picture_path(frame), {.width = width, .height = height, .channels = 3, .pixels = pixels});
 }
 
-void Output::add_statistics(std::uint64_t frame, const Statistics& s, const PhaseSeconds& spent,
+void Output::add_statistics(std::uint64_t frame, const SimulationStats& s, const StepSeconds& spent,
                             double seconds_of_pictures) {
     Row row{frame,
             {s.time, s.time_step, static_cast<double>(s.steps), static_cast<double>(s.particles), s.mass, s.kinetic,

@@ -34,7 +34,7 @@ class Output {
     void write_picture(std::uint64_t frame, const std::vector<std::uint8_t>& pixels, std::uint32_t width,
                        std::uint32_t height);
     /// spent: on this frame alone.
-    void add_statistics(std::uint64_t frame, const Statistics& statistics, const PhaseSeconds& spent,
+    void add_statistics(std::uint64_t frame, const SimulationStats& statistics, const StepSeconds& spent,
                         double seconds_of_pictures);
 
     [[nodiscard]] std::string path(const std::string& name) const { return options_.folder + "/" + name; }

@@ -24,7 +24,7 @@ std::string clock_text(double seconds) {
     return text;
 }
 
-PhaseSeconds difference(const PhaseSeconds& a, const PhaseSeconds& b) {
+StepSeconds difference(const StepSeconds& a, const StepSeconds& b) {
     return {a.search - b.search,       a.density - b.density, a.forces - b.forces, a.solve - b.solve,
             a.integrate - b.integrate, a.collide - b.collide, a.cloth - b.cloth};
 }
@@ -114,7 +114,7 @@ class Run {
         }
         output_->write_statistics();
         next_ = checkpoint_.note.next;
-        spent_ = simulation_->statistics().seconds;
+        spent_ = simulation_->stats().seconds;
         first_ = next_;
     }
 
@@ -123,7 +123,7 @@ class Run {
 
     void one_frame(std::uint64_t frame) {
         if (frame > 0) simulation_->advance_to(time_of(frame), stop_);
-        const Statistics statistics = simulation_->statistics();
+        const SimulationStats statistics = simulation_->stats();
         const Frame now = take_frame(*simulation_, view_, frame, time_of(frame));
         output_->write(now);
         double pictures = 0;
@@ -155,7 +155,7 @@ class Run {
         show(frame, statistics);
     }
 
-    void show(std::uint64_t frame, const Statistics& s) {
+    void show(std::uint64_t frame, const SimulationStats& s) {
         const double done = static_cast<double>(frame + 1 - first_), all = static_cast<double>(last_ + 1 - first_);
         progress_.at(static_cast<double>(frame) / static_cast<double>(last_));
         const double steps = static_cast<double>(s.steps - std::exchange(steps_, s.steps));
@@ -210,7 +210,7 @@ class Run {
     Checkpoint checkpoint_;
     bool saved_ = true;
     std::uint64_t first_ = 0, next_ = 0, last_ = 0, steps_ = 0;
-    PhaseSeconds spent_;
+    StepSeconds spent_;
     Timer timer_;
     double since_checkpoint_ = 0, before_ = 0, elapsed_ = 0, last_lap_ = 0;
 };

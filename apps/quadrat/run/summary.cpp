@@ -45,7 +45,7 @@ std::string phase_words(const Scene& scene) {
 }
 
 ReportFacts facts_of(const Summary& summary, const Scene& scene, const Simulation& simulation) {
-    const Statistics& s = summary.statistics;
+    const SimulationStats& s = summary.statistics;
     const auto preset = simulation.preset();
     ReportFacts facts{.title = summary.scene, .film = summary.film};
     facts.facts = {{"particles", grouped(s.particles)},
@@ -73,7 +73,7 @@ Summary summarize(const Scene& scene, const Simulation& simulation, const Output
     Summary summary{.scene = scene.name,
                     .frames = frames,
                     .bodies = scene.bodies.size(),
-                    .statistics = simulation.statistics(),
+                    .statistics = simulation.stats(),
                     .threads = threads,
                     .report = output.path("report.html")};
     // The scene in real time, but neither slower than 12 pictures a second nor faster than 60.
@@ -96,7 +96,7 @@ Summary summarize(const Scene& scene, const Simulation& simulation, const Output
 }
 
 void Summary::print(bool json) const {
-    const Statistics& s = statistics;
+    const SimulationStats& s = statistics;
     if (json) {
         const Json object = {{"scene", scene},
                              {"frames", frames},

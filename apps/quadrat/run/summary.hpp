@@ -15,7 +15,7 @@ struct Summary {
     std::string scene = {};  ///< its name
     std::uint64_t frames = 0;
     std::size_t bodies = 0;
-    Statistics statistics = {};
+    SimulationStats statistics = {};
     double seconds = 0, seconds_of_pictures = 0;  ///< of all parts of the run
     unsigned threads = 1;
     std::string film = {};  ///< path, or empty

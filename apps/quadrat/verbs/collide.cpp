@@ -169,10 +169,10 @@ void run_meshes(const CollideOptions& options) {
                      {"threads", options.threads},
                      {"seconds", {{"read", read}, {"find", find}}},
                      {"decided_by",
-                      {{"separation", list.statistics.by_separation},
-                       {"cubic", list.statistics.by_cubic},
-                       {"interval", list.statistics.by_interval},
-                       {"exact", list.statistics.by_exact}}},
+                      {{"separation", list.stats.by_separation},
+                       {"cubic", list.stats.by_cubic},
+                       {"interval", list.stats.by_interval},
+                       {"exact", list.stats.by_exact}}},
                      {"peak_rss_bytes", peak_rss_bytes()}};
         std::printf("%s\n", json.dump(2).c_str());
     } else {

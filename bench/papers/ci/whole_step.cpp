@@ -60,9 +60,9 @@ int main(int argc, char** argv) {
         CellIndex<3, float> index({.radius = h});
         NeighborList list;
         for (int k = 0; k < steps; ++k) {
-            const double before = s.statistics().seconds.search;
+            const double before = s.stats().seconds.search;
             const double step = milliseconds([&] { s.step(); });
-            dynamics += step - (s.statistics().seconds.search - before) * 1e3;
+            dynamics += step - (s.stats().seconds.search - before) * 1e3;
             const auto x = s.positions();
             all += milliseconds([&] {
                 brute.build(x);
@@ -80,12 +80,12 @@ int main(int argc, char** argv) {
             }
         }
         std::fprintf(file, "%d,%.4f,%.4f,%.4f,%.4f,%.1f\n", c + 1, all / steps, hash / steps, cells / steps,
-                     dynamics / steps, s.statistics().neighbors);
+                     dynamics / steps, s.stats().neighbors);
         std::fprintf(table,
                      "| case %d (k %g, tension %g) | %.3f | %.3f, %.3f | %.3f, %.3f | %.3f, %.3f | %.2f | %.1f |\n",
                      c + 1, stiffness[c], tension[c], dynamics / steps, all / steps, (all + dynamics) / steps,
                      hash / steps, (hash + dynamics) / steps, cells / steps, (cells + dynamics) / steps,
-                     (hash + dynamics) / (cells + dynamics), s.statistics().neighbors);
+                     (hash + dynamics) / (cells + dynamics), s.stats().neighbors);
     }
     std::fclose(file);
     std::fclose(table);

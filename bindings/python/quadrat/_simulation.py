@@ -153,7 +153,7 @@ class Simulation:
 
     def statistics(self) -> "dict[str, Any]":
         """Energies in joules, errors of the density, steps, contacts, seconds: what docs/reference/simulation.md lists."""
-        return self._run.statistics()
+        return self._run.stats()
 
     def preset(self) -> "dict[str, float]":
         """What was chosen where the scene left it open: support, spacing, expected_speed, sound_speed, first_step."""

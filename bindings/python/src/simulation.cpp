@@ -82,9 +82,9 @@ class Run {
         return py::make_tuple(taken<std::uint32_t>(std::move(triangles)), taken<double>(std::move(positions)));
     }
     std::size_t cloths() { return run_->scene().cloths.size(); }
-    py::dict statistics() {
-        Statistics s;
-        Call().read(lock_, [&] { s = run_->statistics(); });
+    py::dict stats() {
+        SimulationStats s;
+        Call().read(lock_, [&] { s = run_->stats(); });
         return py::dict(
             "time"_a = s.time, "time_step"_a = s.time_step, "steps"_a = s.steps, "particles"_a = s.particles,
             "mass"_a = s.mass, "kinetic"_a = s.kinetic, "potential"_a = s.potential, "internal"_a = s.internal,

@@ -27,7 +27,7 @@ def test_water_falls():
     assert sorted(run.ids.tolist()) == list(range(len(held)))
     bodies = run.bodies
     assert bodies.shape == (1,) and bodies["position"][0][2] < 0.3 and np.allclose(np.linalg.norm(bodies["orientation"], axis=1), 1)
-    found = run.statistics()
+    found = run.stats()
     assert found["particles"] == len(held) and found["kinetic"] > 0 and found["steps"] > 0
     assert run.preset()["spacing"] == pytest.approx(0.05)
     run.step()

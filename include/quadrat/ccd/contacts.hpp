@@ -120,7 +120,7 @@ struct ContactList {
     /// Pairs whose boxes overlap, the number of queries that were decided.
     std::uint64_t candidates = 0;
     /// How they were decided; with a min_distance only `queries` and `by_separation` are counted.
-    ImpactStatistics statistics;
+    ImpactStats stats;
 
     /// The list is a range of its contacts.
     [[nodiscard]] auto begin() const { return contacts.begin(); }

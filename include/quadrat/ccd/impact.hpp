@@ -73,7 +73,7 @@ struct Impact {
 
 /// How the queries of a call were decided. The four counts add up to `queries` for min_distance = 0; searches for a
 /// positive distance are in none of them.
-struct ImpactStatistics {
+struct ImpactStats {
     std::uint64_t queries = 0;        ///< all of them
     std::uint64_t by_separation = 0;  ///< a fixed direction separates the features over the whole step
     std::uint64_t by_cubic = 0;       ///< the signs of the coplanarity cubic's coefficients exclude contact
@@ -88,7 +88,7 @@ struct ImpactStatistics {
 /// start, end: of the same length, or Error{bad_shape}; finite, or Error{bad_value} names the query. Both are found out
 ///     before the first time is written.
 /// times: as long; infinity where there is no contact.
-ImpactStatistics impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
+ImpactStats impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
                               std::span<double> times, const ImpactOptions& options = {});
 
 }  // namespace quadrat

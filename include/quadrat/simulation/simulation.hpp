@@ -36,7 +36,7 @@ struct ClothSurface {
 };
 
 /// Wall-clock time spent since the start or since load(), in seconds. The only thing here that a clock decides.
-struct PhaseSeconds {
+struct StepSeconds {
     double search = 0;     ///< neighbours
     double density = 0;    ///< densities and equation of state
     double forces = 0;     ///< pressure, viscosity, tension
@@ -50,7 +50,7 @@ struct PhaseSeconds {
 
 /// What the last step left, of the fluid alone: bodies and cloth are not in the sums. Energies in joules (per metre of
 /// depth in 2D, as masses are), from velocities at the time of the positions.
-struct Statistics {
+struct SimulationStats {
     /// Of the run, seconds.
     double time = 0;
     /// Of the last step, seconds; 0 before the first. With per-particle steps that of the last who ended one.
@@ -88,7 +88,7 @@ struct Statistics {
     /// Particles that left by an open side and were taken out, since the start.
     std::uint64_t left = 0;
     /// Where the time went.
-    PhaseSeconds seconds = {};
+    StepSeconds seconds = {};
 };
 
 /// One run of a scene. The same bytes for any number of threads and any processor. Not for use from several threads at
@@ -166,7 +166,7 @@ class Simulation {
     [[nodiscard]] Preset preset() const noexcept;
 
     /// Energies and errors are computed on request: O(particles), on the calling thread.
-    [[nodiscard]] Statistics statistics() const;
+    [[nodiscard]] SimulationStats stats() const;
 
     /// Appends everything that a run depends on, the scene included; load() continues bit for bit. The bytes are for
     /// this version of the library on a little-endian machine:
@@ -180,7 +180,7 @@ class Simulation {
     /// What save() was given as note: a view into `checkpoint`. Throws as load() for bytes that are damaged or of
     /// another version. Reads all bytes once, for the checksum, but sets nothing up.
     [[nodiscard]] static std::span<const std::byte> note_of(std::span<const std::byte> checkpoint);
-    /// The run that save() was called on, with its time and ids; only PhaseSeconds begin at 0. Costs what the
+    /// The run that save() was called on, with its time and ids; only StepSeconds begin at 0. Costs what the
     /// constructor costs and a pass over the bytes. Throws Error{bad_format} for bytes that save() of this version did
     /// not write; a checksum of all of them decides.
     ///

@@ -23,7 +23,7 @@ namespace {
 
 using namespace ccd;
 
-void add(ImpactStatistics& sum, const ImpactStatistics& s) {
+void add(ImpactStats& sum, const ImpactStats& s) {
     sum.queries += s.queries;
     sum.by_separation += s.by_separation;
     sum.by_cubic += s.by_cubic;
@@ -77,14 +77,14 @@ Contact make_contact(const Features& f, ContactKind kind, const Hit& hit) {
 struct Found {
     ContactKind kind = ContactKind::vertex_face;
     std::vector<Hit> hits;
-    ImpactStatistics statistics;
+    ImpactStats statistics;
 };
 
 ContactList make_list(const Features& f, std::span<const MovingMesh> meshes, const std::vector<Found>& found,
                       const ContactOptions& options) {
     ContactList list;
     for (const Found& part : found) {
-        add(list.statistics, part.statistics);
+        add(list.stats, part.statistics);
         const std::size_t first = list.contacts.size();
         list.contacts.resize(first + part.hits.size());
         base::parallel_for(options.executor, part.hits.size(), 1024, [&](std::size_t begin, std::size_t end) {
@@ -92,7 +92,7 @@ ContactList make_list(const Features& f, std::span<const MovingMesh> meshes, con
                 list.contacts[first + i] = make_contact(f, part.kind, part.hits[i]);
         });
     }
-    list.candidates = list.statistics.queries;
+    list.candidates = list.stats.queries;
     const auto key = [](const Contact& c) { return std::tie(c.time, c.kind, c.meshes, c.features); };
     std::sort(list.contacts.begin(), list.contacts.end(),
               [&](const Contact& a, const Contact& b) { return key(a) < key(b); });

@@ -44,7 +44,7 @@ std::span<const Pair> Decider::select(ContactKind kind, std::span<const Pair> pa
     return {kept.data(), select_overlapping(first.data(), second.data(), pairs, kept.data())};
 }
 
-double Decider::time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactStatistics& statistics) const {
+double Decider::time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactStats& statistics) const {
     FourPoints start;
     FourPoints finish;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -56,7 +56,7 @@ double Decider::time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactSta
 }
 
 template <class Visit>
-void Decider::run(ContactKind kind, std::span<const Pair> pairs, ImpactStatistics& statistics, Visit&& visit) const {
+void Decider::run(ContactKind kind, std::span<const Pair> pairs, ImpactStats& statistics, Visit&& visit) const {
     constexpr std::size_t chunk = 4096;
     const bool edges = kind == ContactKind::edge_edge;
     DifferenceBlock block;
@@ -88,12 +88,12 @@ void Decider::run(ContactKind kind, std::span<const Pair> pairs, ImpactStatistic
 }
 
 void Decider::decide(ContactKind kind, std::span<const Pair> pairs, std::vector<Hit>& hits,
-                     ImpactStatistics& statistics) const {
+                     ImpactStats& statistics) const {
     run(kind, pairs, statistics, [&](double time, const Pair& pair) { hits.push_back({time, pair}); });
 }
 
 void Decider::lower(ContactKind kind, std::span<const Pair> pairs, std::atomic<double>& earliest) const {
-    ImpactStatistics statistics;
+    ImpactStats statistics;
     run(kind, pairs, statistics, [&](double time, const Pair&) {
         double now = earliest.load(std::memory_order_relaxed);
         while (time < now && !earliest.compare_exchange_weak(now, time, std::memory_order_relaxed)) {

@@ -27,17 +27,17 @@ class Decider {
 
     /// Decides pairs of one kind on the calling thread; appends the hits in the order of the pairs.
     void decide(ContactKind kind, std::span<const Pair> pairs, std::vector<Hit>& hits,
-                ImpactStatistics& statistics) const;
+                ImpactStats& statistics) const;
 
     /// Lowers `earliest` to the first time of these pairs.
     void lower(ContactKind kind, std::span<const Pair> pairs, std::atomic<double>& earliest) const;
 
   private:
     template <class Visit>
-    void run(ContactKind kind, std::span<const Pair> pairs, ImpactStatistics& statistics, Visit&& visit) const;
+    void run(ContactKind kind, std::span<const Pair> pairs, ImpactStats& statistics, Visit&& visit) const;
     [[nodiscard]] std::span<const Pair> select(ContactKind kind, std::span<const Pair> pairs,
                                                std::vector<Pair>& kept) const;
-    [[nodiscard]] double time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactStatistics& statistics) const;
+    [[nodiscard]] double time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactStats& statistics) const;
 
     const Features& f_;
     const base::Array<Trace>& step_;

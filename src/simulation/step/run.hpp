@@ -31,7 +31,7 @@ struct Tally {
     std::uint64_t contacts = 0;
     std::uint32_t iterations = 0;
     std::uint32_t friction_rounds = 0;  ///< of implicit viscosity
-    PhaseSeconds seconds;
+    StepSeconds seconds;
 };
 
 /// What explains the fluid's kinetic energy, in J (guard.hpp).

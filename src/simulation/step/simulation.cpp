@@ -190,12 +190,12 @@ Simulation::Preset Simulation::preset() const noexcept {
                 ((world.scene.solver == SolverKind::incompressible ? 0 : fluid.sound_speed) + world.expected_speed)};
 }
 
-Statistics Simulation::statistics() const {
+SimulationStats Simulation::stats() const {
     const simulation::World& world = impl_->world;
     const simulation::Fluid& fluid = impl_->fluid;
     const simulation::Clock& clock = impl_->clock;
     const simulation::Tally& tally = impl_->tally;
-    Statistics out;
+    SimulationStats out;
     out.time = clock.time;
     out.time_step = clock.last_step;
     out.steps = clock.steps;
