@@ -151,7 +151,7 @@ class Simulation:
             raise IndexError(f"cloth {number} of {self._run.cloths()}")
         return self._run.cloth(number)
 
-    def statistics(self) -> "dict[str, Any]":
+    def stats(self) -> "dict[str, Any]":
         """Energies in joules, errors of the density, steps, contacts, seconds: what docs/reference/simulation.md lists."""
         return self._run.stats()
 

@@ -132,7 +132,7 @@ void bind_simulation(py::module_& module) {
         .def("bodies", &Run::bodies)
         .def("cloth", &Run::cloth, "number"_a)
         .def("cloths", &Run::cloths)
-        .def("statistics", &Run::statistics)
+        .def("stats", &Run::stats)
         .def("preset", &Run::preset);
 }
 
