@@ -56,6 +56,7 @@ E named(const std::string& wanted, const char* field, std::initializer_list<cons
 VoxelOptions options_of(const PackOptions& given) {
     VoxelOptions options;
     options.layout = named<Layout>(given.layout, "layout", {"auto", "voxel", "brick", "bits", "keys"});
+    options.optimize = named<Optimize>(given.optimize, "optimize", {"speed", "size"});
     options.encoding =
         named<Encoding>(given.encoding, "encoding",
                         {"auto", "constrained", "domain-bit", "position-tag", "position-hash", "bucket-tag"});
