@@ -13,7 +13,7 @@ from ._errors import refuse
 from ._progress import Following, Progress
 
 # The numbers of ValueType.
-_TYPES = {"u1": 1, "i1": 2, "u2": 3, "i2": 4, "u4": 5, "i4": 6, "u8": 7, "i8": 8, "f4": 9, "f8": 10}
+_TYPES = {"u1": 1, "i1": 2, "u2": 3, "i2": 4, "u4": 5, "i4": 6, "u8": 7, "i8": 8, "f4": 9, "f8": 10, "f2": 11, "b1": 12}
 
 
 def _positions(values: ArrayLike, name: str, dimension: Optional[int] = None) -> Array:
@@ -39,14 +39,13 @@ def _column(name: str, values: ArrayLike, count: int) -> _quadrat.Column:
     array = array_of(values, name)
     if array.shape[:1] != (count,):
         raise refuse(name, f"expected shape ({count}, ...), got {array.shape}", "bad_shape")
-    if array.dtype.kind == "b":
-        array = array.astype(np.uint8)
     code = f"{array.dtype.kind}{array.dtype.itemsize}"
     if code not in _TYPES:
-        raise TypeError(f"{name}: expected integers or floats of 4 or 8 bytes, got {array.dtype}")
+        raise TypeError(f"{name}: expected integers, bool or floats of 2, 4 or 8 bytes, got {array.dtype}")
     components = int(np.prod(array.shape[1:], dtype=np.int64))
     native = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return _quadrat.Column(name, _TYPES[code], components, native.reshape(-1).view(np.uint8))
+    return _quadrat.Column(name, _TYPES[code], components, native.reshape(-1).view(np.uint8),
+                           [] if array.ndim < 3 or array.ndim > 5 else list(array.shape[1:]))
 
 
 class SparseVoxels:
@@ -225,15 +224,15 @@ def _decoded(data: bytes) -> SparseVoxels:
     return SparseVoxels(_quadrat.Voxels.decode(data, False, byte_limit(None)))
 
 
-def pack(coordinates: ArrayLike, values: "Union[None, ArrayLike, Mapping[str, ArrayLike]]" = None, *, layout: str = "auto",
+def pack(coordinates: ArrayLike, values: "Union[None, ArrayLike, Mapping[str, ArrayLike]]" = None, *, layout: str = "auto", optimize: str = "speed",
          encoding: str = "auto", construction: str = "fast", coherence: str = "none", seed: int = 1, offset_bits: int = 8,
          block: int = 0, threads: Optional[int] = None, progress: Progress = None) -> SparseVoxels:
     """Packs values[i] at coordinates[i], in any order.
 
     coordinates: (N, 2) or (N, 3) whole numbers, no two rows equal, spanning at most 2^21 on an axis.
-    values: (N,) or (N, components) of integers or floats of 1 to 8 bytes, or several of them by name. Default: none, for
+    values: (N,) or (N, ...) of integers, floats or bool of 1 to 8 bytes, or several of them by name. Default: none, for
     membership alone.
-    layout: "auto" (the smallest), "voxel", "brick" or "bits". encoding: "auto", "constrained", "domain-bit", "position-tag",
+    layout: "auto", "voxel", "brick", "bits" or "keys". optimize: what "auto" looks for, "speed" or "size". encoding: "auto", "constrained", "domain-bit", "position-tag",
     "position-hash", "bucket-tag". construction: "fast" or "compact". coherence: "none", "defined", "domain". seed: any. See the
     reference of voxels.
     block: if not 0, samples in blocks of so many cells, for interpolation.
@@ -245,7 +244,7 @@ def pack(coordinates: ArrayLike, values: "Union[None, ArrayLike, Mapping[str, Ar
     at = _positions(coordinates, "coordinates")
     named: Mapping[str, ArrayLike] = {} if values is None else values if isinstance(values, Mapping) else {"values": values}
     columns = [_column(str(name), column, len(at)) for name, column in named.items()]
-    options = _quadrat.PackOptions(layout, encoding, construction, coherence, seed, offset_bits, thread_count(threads))
+    options = _quadrat.PackOptions(layout, optimize, encoding, construction, coherence, seed, offset_bits, thread_count(threads))
     with Following(progress, "pack") as callback:
         return SparseVoxels(_quadrat.Voxels.pack(at, at.shape[1], columns, block, options, callback))
 

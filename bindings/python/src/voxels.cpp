@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <variant>
 
@@ -17,22 +18,25 @@ namespace {
 
 // A column of values before packing, as the Python layer has checked it: rows of bytes, which the array keeps alive.
 struct Column {
-    Column(std::string given_name, int given_type, std::uint32_t given_components, py::array given_rows)
+    Column(std::string given_name, int given_type, std::uint32_t given_components, py::array given_rows,
+           std::vector<std::uint16_t> given_shape)
         : name(std::move(given_name)),
           type(static_cast<ValueType>(given_type)),
           components(given_components),
           rows(std::move(given_rows)),
-          bytes(std::as_bytes(elements<std::uint8_t>(rows))) {}
+          bytes(std::as_bytes(elements<std::uint8_t>(rows))),
+          shape(std::move(given_shape)) {}
 
     std::string name;
     ValueType type;
     std::uint32_t components;
     py::array rows;
     std::span<const std::byte> bytes;
+    std::vector<std::uint16_t> shape;  // of one sample; empty: a scalar or a row
 };
 
 struct PackOptions {
-    std::string layout, encoding, construction, coherence;
+    std::string layout, optimize, encoding, construction, coherence;
     std::uint64_t seed;
     int offset_bits;
     unsigned threads;
@@ -51,7 +55,8 @@ E named(const std::string& wanted, const char* field, std::initializer_list<cons
 
 VoxelOptions options_of(const PackOptions& given) {
     VoxelOptions options;
-    options.layout = named<Layout>(given.layout, "layout", {"auto", "voxel", "brick", "bits"});
+    options.layout = named<Layout>(given.layout, "layout", {"auto", "voxel", "brick", "bits", "keys"});
+    options.optimize = named<Optimize>(given.optimize, "optimize", {"speed", "size"});
     options.encoding =
         named<Encoding>(given.encoding, "encoding",
                         {"auto", "constrained", "domain-bit", "position-tag", "position-hash", "bucket-tag"});
@@ -69,46 +74,28 @@ VoxelGrid<D> packed(std::span<const Voxel<D>> positions, const std::vector<Colum
     for (const Column& c : columns) options.value_bytes += size_of(c.type) * c.components;
     VoxelGrid<D> grid;
     grid.index = VoxelIndex<D>::build(positions, options);
-    for (const Column& c : columns) grid.add_channel(c.name, c.type, c.components, positions, c.bytes);
+    for (const Column& c : columns) grid.add_channel(c.name, c.type, c.components, positions, c.bytes).shape = c.shape;
     return grid;
 }
 
-// The channel as (samples,) or (samples, components), on its own memory.
-template <class T>
-py::array channel_array(const Channel& channel, py::ssize_t samples, std::uint32_t components) {
-    Shape shape{samples};
-    if (components > 1) shape.push_back(components);
-    if (samples == 0) return py::array_t<T>(std::move(shape));
+// The channel as (samples, ...) on its own memory.
+py::array channel_array(const Channel& channel, std::uint64_t samples, std::uint32_t components) {
+    // In the order of ValueType; bytes are read as numbers.
+    static constexpr const char* names[] = {"u1", "u1", "i1", "u2", "i2", "u4", "i4",
+                                            "u8", "i8", "f4", "f8", "f2", "?"};
+    const auto type = static_cast<std::size_t>(channel.type);
+    if (type >= std::size(names))
+        throw Error(ErrorKind::unsupported, "values of an unknown type", {.field = channel.name});
+    Shape shape{static_cast<py::ssize_t>(samples)};
+    if (!channel.shape.empty())
+        shape.insert(shape.end(), channel.shape.begin(), channel.shape.end());
+    else if (components > 1)
+        shape.push_back(components);
+    const py::dtype dtype(names[type]);
+    if (samples == 0) return py::array(dtype, std::move(shape));
     const py::capsule base(new std::shared_ptr<std::uint8_t>(channel.buffer.data),
                            [](void* held) { delete static_cast<std::shared_ptr<std::uint8_t>*>(held); });
-    return py::array(py::dtype::of<T>(), std::move(shape), channel.buffer.data.get(), base);
-}
-
-py::array channel_array(const Channel& channel, py::ssize_t samples, std::uint32_t components) {
-    switch (channel.type) {
-        case ValueType::bytes:
-        case ValueType::u8:
-            return channel_array<std::uint8_t>(channel, samples, components);
-        case ValueType::i8:
-            return channel_array<std::int8_t>(channel, samples, components);
-        case ValueType::u16:
-            return channel_array<std::uint16_t>(channel, samples, components);
-        case ValueType::i16:
-            return channel_array<std::int16_t>(channel, samples, components);
-        case ValueType::u32:
-            return channel_array<std::uint32_t>(channel, samples, components);
-        case ValueType::i32:
-            return channel_array<std::int32_t>(channel, samples, components);
-        case ValueType::u64:
-            return channel_array<std::uint64_t>(channel, samples, components);
-        case ValueType::i64:
-            return channel_array<std::int64_t>(channel, samples, components);
-        case ValueType::f32:
-            return channel_array<float>(channel, samples, components);
-        case ValueType::f64:
-            return channel_array<double>(channel, samples, components);
-    }
-    throw Error(ErrorKind::unsupported, "values of an unknown type", {.field = channel.name});
+    return py::array(dtype, std::move(shape), channel.buffer.data.get(), base);
 }
 
 class Voxels {
@@ -137,7 +124,9 @@ class Voxels {
                 }
                 std::vector<ColumnView> views;
                 for (const Column& c : columns) views.push_back({c.name, c.type, c.components, c.bytes, {}});
-                grid = pack_blocks<D>(positions, views, {.size = block, .voxels = options});
+                VoxelGrid<D> made = pack_blocks<D>(positions, views, {.size = block, .voxels = options});
+                for (const Column& c : columns) made.channel(c.name)->shape = c.shape;
+                grid = std::move(made);
             });
         };
         if (dimension == 2)
@@ -175,8 +164,9 @@ class Voxels {
     py::array find(const py::array& positions) {
         return visit([&]<int D>(VoxelGrid<D>& grid) {
             const auto asked = rows<Voxel<D>, std::int32_t>(positions);
-            std::vector<std::int64_t> numbers(asked.size());
-            Call().read(lock_, [&] { find_in(grid, asked, numbers); });
+            std::vector<std::uint64_t> numbers(asked.size());
+            static_assert(static_cast<std::int64_t>(no_sample) == -1);
+            Call().read(lock_, [&] { find_samples(grid, asked, std::span<std::uint64_t>(numbers)); });
             return taken<std::int64_t>(std::move(numbers));
         });
     }
@@ -206,15 +196,15 @@ class Voxels {
             const Channel* c = grid.channel(name);
             if (!c) throw py::key_error(name);
             const std::uint32_t samples = samples_per_value(grid);
-            return channel_array(*c, static_cast<py::ssize_t>(std::uint64_t{grid.index.values()} * samples),
-                                 c->components / samples);
+            return channel_array(*c, std::uint64_t{grid.index.values()} * samples, c->components / samples);
         });
     }
     void add_channel(const Column& column, const py::array& positions) {
         visit([&]<int D>(VoxelGrid<D>& grid) {
             const auto given = rows<Voxel<D>, std::int32_t>(positions);
-            Call().write(lock_,
-                         [&] { grid.add_channel(column.name, column.type, column.components, given, column.bytes); });
+            Call().write(lock_, [&] {
+                grid.add_channel(column.name, column.type, column.components, given, column.bytes).shape = column.shape;
+            });
         });
     }
     py::dict about() {
@@ -238,21 +228,6 @@ class Voxels {
     }
 
   private:
-    template <int D>
-    static void find_in(const VoxelGrid<D>& grid, std::span<const Voxel<D>> asked, std::span<std::int64_t> numbers) {
-        if (grid.block != 0 || grid.mipmap.levels != 0) {
-            for (std::size_t i = 0; i < asked.size(); ++i) {
-                const std::uint64_t at = find_sample(grid, asked[i]);
-                numbers[i] = at == no_sample ? -1 : static_cast<std::int64_t>(at);
-            }
-            return;
-        }
-        std::vector<std::uint32_t> places(asked.size());
-        grid.index.find(asked, places);
-        for (std::size_t i = 0; i < asked.size(); ++i)
-            numbers[i] = places[i] == VoxelIndex<D>::absent ? -1 : std::int64_t{places[i]};
-    }
-
     AnyVoxelGrid grid_;
     ObjectLock lock_;
 };
@@ -261,19 +236,18 @@ class Voxels {
 
 void bind_voxels(py::module_& module) {
     py::class_<Column>(module, "Column")
-        .def(py::init<std::string, int, std::uint32_t, py::array>(), "name"_a, "type"_a, "components"_a, "rows"_a);
+        .def(py::init<std::string, int, std::uint32_t, py::array, std::vector<std::uint16_t>>(), "name"_a, "type"_a,
+             "components"_a, "rows"_a, "shape"_a);
     py::class_<PackOptions>(module, "PackOptions")
-        .def(py::init([](std::string layout, std::string encoding, std::string construction, std::string coherence,
-                         std::uint64_t seed, int offset_bits, unsigned threads) {
-                 return PackOptions{std::move(layout),
-                                    std::move(encoding),
-                                    std::move(construction),
-                                    std::move(coherence),
-                                    seed,
-                                    offset_bits,
-                                    threads};
+        .def(py::init([](std::string layout, std::string optimize, std::string encoding, std::string construction,
+                         std::string coherence, std::uint64_t seed, int offset_bits, unsigned threads) {
+                 return PackOptions{std::move(layout),    std::move(optimize),
+                                    std::move(encoding),  std::move(construction),
+                                    std::move(coherence), seed,
+                                    offset_bits,          threads};
              }),
-             "layout"_a, "encoding"_a, "construction"_a, "coherence"_a, "seed"_a, "offset_bits"_a, "threads"_a);
+             "layout"_a, "optimize"_a, "encoding"_a, "construction"_a, "coherence"_a, "seed"_a, "offset_bits"_a,
+             "threads"_a);
     py::class_<Voxels>(module, "Voxels")
         .def_static("pack", &Voxels::pack, "coordinates"_a, "dimension"_a, "columns"_a, "block"_a, "options"_a,
                     "progress"_a)

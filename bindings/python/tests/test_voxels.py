@@ -13,7 +13,7 @@ def scattered(rng, count, dimension, spread=40):
     return rng.permutation(positions)
 
 
-TYPES = [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.uint64, np.int64, np.float32, np.float64]
+TYPES = [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.uint64, np.int64, np.float32, np.float64, np.float16, np.bool_]
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -44,7 +44,7 @@ def test_values_come_back(rng, dimension, dtype):
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("layout,encoding", [("auto", "auto"), ("brick", "auto"), ("bits", "auto")] + [
+@pytest.mark.parametrize("layout,encoding", [("auto", "auto"), ("brick", "auto"), ("bits", "auto"), ("keys", "auto")] + [
     ("voxel", encoding) for encoding in ("auto", "domain-bit", "position-tag", "position-hash", "bucket-tag")])
 @pytest.mark.parametrize("construction,coherence", [("fast", "none"), ("compact", "none"), ("fast", "defined"), ("fast", "domain")])
 def test_every_way_to_pack(rng, dimension, layout, encoding, construction, coherence):
@@ -101,6 +101,22 @@ def test_channels(rng):
     with pytest.raises(KeyError):
         voxels.get(at, channel="none")
     assert len(voxels.channels) == 3
+
+
+@pytest.mark.parametrize("block", [0, 2])
+def test_shapes_of_values(rng, tmp_path, block):
+    at = scattered(rng, 100, 3)
+    values = rng.random((len(at), 2, 3)).astype(np.float32)
+    voxels = quadrat.pack(at, {"tensor": values, "row": values[:, 0]}, block=block)
+    voxels.save(tmp_path / "a.qvox")
+    for other in (voxels, quadrat.open(tmp_path / "a.qvox"), copy.copy(voxels)):
+        assert np.array_equal(other.get(at), values) and np.array_equal(other.get(at, channel="row"), values[:, 0])
+
+
+def test_the_smallest(rng):
+    at = scattered(rng, 1000, 3, 500)
+    fast, small = quadrat.pack(at), quadrat.pack(at, optimize="size")
+    assert small.stats()["index_bytes"] <= fast.stats()["index_bytes"] and (small.find(at) >= 0).all()
 
 
 def test_membership_alone(rng):
@@ -192,10 +208,10 @@ def test_what_is_refused(coordinates, values, kind):
 
 
 def test_types_that_are_refused():
-    for coordinates, values in (([[0.5, 0]], [1]), ([[0, 0]], [1j]), ([[0, 0]], ["a"]), ([[0, 0]], np.zeros(1, np.float16)), ([["a", "b"]], [1])):
+    for coordinates, values in (([[0.5, 0]], [1]), ([[0, 0]], [1j]), ([[0, 0]], ["a"]), ([[0, 0]], np.zeros(1, np.longdouble)), ([["a", "b"]], [1])):
         with pytest.raises(TypeError):
             quadrat.pack(coordinates, values)
-    for options in ({"layout": "none"}, {"encoding": "none"}, {"construction": "slow"}, {"coherence": "all"}, {"offset_bits": 17}, {"layout": "brick", "encoding": "domain-bit"}):
+    for options in ({"layout": "none"}, {"optimize": "none"}, {"encoding": "none"}, {"construction": "slow"}, {"coherence": "all"}, {"offset_bits": 17}, {"layout": "brick", "encoding": "domain-bit"}):
         with pytest.raises(ValueError):
             quadrat.pack([[0, 0]], [1], **options)
     with pytest.raises(quadrat.QuadratError):
