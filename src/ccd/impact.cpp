@@ -86,7 +86,7 @@ std::optional<Impact> find_impact(ImpactKind kind, const FourPoints& start, cons
 }
 
 ImpactStats impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
-                              std::span<double> times, const ImpactOptions& options) {
+                         std::span<double> times, const ImpactOptions& options) {
     check(options);
     if (start.size() != end.size() || start.size() != times.size())
         throw Error(ErrorKind::bad_shape, "start, end and times differ in length",

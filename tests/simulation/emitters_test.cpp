@@ -54,7 +54,6 @@ TEST(Emitters, NothingComesOutBehindAPlate) {
         scene.spacing = 0.02;
         scene.stepping.kind = steps;
         scene.stepping.fixed = 0.02;  // six layers
-        if (steps == StepKind::fixed) scene.stepping.courant = 10;
         if (steps == StepKind::fixed) scene.solver = SolverKind::incompressible;
         scene.phases[0].sound_speed = steps == StepKind::per_particle ? 2 : 0;
         scene.frame_interval = 0.05;

@@ -63,10 +63,7 @@ class Run {
             if (error.kind() == ErrorKind::cannot_write) give_up(error);
             save();
             if (error.kind() == ErrorKind::stopped) stopped();
-            Where where = error.where();
-            where.index.reset();  // of a particle, which the message names: files have rows
-            const Error alone(error.kind(), error.message(), where);
-            const Error named = error.kind() == ErrorKind::bad_value ? file_.placed(alone, options_.scene) : alone;
+            const Error named = error.kind() == ErrorKind::bad_value ? file_.placed(error, options_.scene) : error;
             throw Error(
                 named.kind(),
                 named.message() + "; the last checkpoint is " +

@@ -89,6 +89,6 @@ struct ImpactStats {
 ///     before the first time is written.
 /// times: as long; infinity where there is no contact.
 ImpactStats impact_times(ImpactKind kind, std::span<const FourPoints> start, std::span<const FourPoints> end,
-                              std::span<double> times, const ImpactOptions& options = {});
+                         std::span<double> times, const ImpactOptions& options = {});
 
 }  // namespace quadrat

@@ -26,8 +26,7 @@ class Decider {
           slabs_(make_slabs(f, grow, options.executor)) {}
 
     /// Decides pairs of one kind on the calling thread; appends the hits in the order of the pairs.
-    void decide(ContactKind kind, std::span<const Pair> pairs, std::vector<Hit>& hits,
-                ImpactStats& statistics) const;
+    void decide(ContactKind kind, std::span<const Pair> pairs, std::vector<Hit>& hits, ImpactStats& statistics) const;
 
     /// Lowers `earliest` to the first time of these pairs.
     void lower(ContactKind kind, std::span<const Pair> pairs, std::atomic<double>& earliest) const;

@@ -214,9 +214,8 @@ struct FieldsOf<ClothOptions> {
     static constexpr std::tuple rows = {
         field("time_step", &S::time_step, "s", "Of the cloth alone.").in(Range::positive),
         field("gravity", &S::gravity, "m/s²", "").in(Range::corner).as(Use::made),
-        field("thickness", &S::thickness, "m", "Kept between surfaces; less than the shortest edge.")
-            .in(Range::positive_or_unset)
-            .or_else("0.01, or half of the shortest edge if that is less"),
+        field("thickness", &S::thickness, "m", "Kept between surfaces; well below the length of an edge.")
+            .in(Range::positive),
         field("contact_friction", &S::friction, "", "Coulomb's coefficient where cloth meets cloth or a body.")
             .in(Range::not_negative),
         field("damping", &S::damping, "1/s", "Of velocities.").in(Range::not_negative),

@@ -3,7 +3,6 @@
 #include "simulation/fluid/pressure_solver.hpp"
 #include "simulation/step/integrate.hpp"
 #include "simulation/step/run.hpp"
-#include "simulation/viscosity/viscosity.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +64,7 @@ double longest_step(const World& world, const Fluid& fluid, const Clock& clock) 
     // that it left. The next move is then shorter.
     const double allowed = aim * world.scene.incompressible.density_error * static_cast<double>(fluid.p.size());
     if (all.excess > allowed) dt *= std::max(allowed / all.excess, 0.5);
-    return std::min(dt, force_limit(world, fluid));
+    return std::min(dt, force_limit(fluid));
 }
 
 }  // namespace
@@ -97,8 +96,6 @@ void incompressible_step(Run& run, double end) {
             }
         });
         solids.accelerate(dt, vector(world.scene.gravity));
-        if (fluid.implicit_viscosity && fluid.p.size() > 0)
-            tally.friction_rounds = Viscosity(world, fluid, solids, run.behind).act(fluid.p.v, dt);
         solver.make_density_constant(dt, usual_step(world, fluid, clock));
     }
     tally.iterations = solver.iterations();

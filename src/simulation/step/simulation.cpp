@@ -3,11 +3,8 @@
 
 #include <quadrat/error.hpp>
 
-#include "base/parallel.hpp"
-#include "simulation/step/guard.hpp"
 #include "simulation/step/integrate.hpp"
 #include "simulation/step/run.hpp"
-#include "simulation/viscosity/viscosity.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -36,9 +33,7 @@ Timer::~Timer() {
 void move_particles(Run& run, double dt, Kick kick) {
     const Timer timer(run.tally.seconds.integrate);
     if (!run.solids.empty() || !run.cloths.empty()) run.before = run.fluid.p.x;
-    const Moved moved = advance(run.world, run.fluid, dt, kick);
-    run.tally.contacts += moved.met;
-    guard_move(run, moved, dt);
+    run.tally.contacts += advance(run.world, run.fluid, dt, kick);
 }
 
 void look_around(Run& run) {
@@ -55,31 +50,6 @@ void find_forces(Run& run, bool pressure, const std::uint8_t* active) {
     forces(run.world, run.fluid, run.solids, pressure, active);
 }
 
-namespace {
-
-// Implicit viscosity as part of the accelerations that the leap-frog is about to use: from the velocities that the
-// others alone would lead to.
-void add_friction(Run& run, double dt) {
-    const Timer timer(run.tally.seconds.forces);
-    Particles& p = run.fluid.p;
-    const double acts = 0.5 * (run.clock.last_step + dt);
-    std::vector<Vec3f> v(p.size());
-    const auto for_all = [&](auto&& fn) {
-        base::parallel_for(run.world.executor, p.size(), grain, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) fn(i, 0.5f * (p.dt[i] + static_cast<float>(dt)));
-        });
-    };
-    for_all([&](std::size_t i, float kick) {
-        for (int k = 0; k < 3; ++k) v[i][k] = p.v[i][k] + kick * p.a[i][k];
-    });
-    run.tally.friction_rounds = Viscosity(run.world, run.fluid, run.solids, run.behind).act(v, acts);
-    for_all([&](std::size_t i, float kick) {
-        for (int k = 0; k < 3; ++k) p.a[i][k] = (v[i][k] - p.v[i][k]) / kick;
-    });
-}
-
-}  // namespace
-
 void step(Run& run, double end) {
     const World& world = run.world;
     Fluid& fluid = run.fluid;
@@ -93,10 +63,9 @@ void step(Run& run, double end) {
         take_out_gone(world, fluid);
         sort_particles(world, fluid);
     }
-    emit_counted(run);
+    emit(world, fluid, solids, clock.time);
     tally.contacts = 0;
     tally.iterations = 0;
-    tally.friction_rounds = 0;
     if (world.scene.solver == SolverKind::incompressible) return incompressible_step(run, end);
     if (stepping.kind == StepKind::per_particle) return per_particle_frame(run, end);
     look_around(run);
@@ -105,7 +74,6 @@ void step(Run& run, double end) {
     const double dt = cut(fixed ? stepping.fixed : courant_step(world, fluid, clock), end - clock.time);
     // By the same leap-frog as the particles, so that what they lose bodies gain.
     solids.accelerate(0.5 * (clock.last_step + dt), vector(world.scene.gravity));
-    if (fluid.implicit_viscosity && fluid.p.size() > 0) add_friction(run, dt);
     move(run, dt);
 }
 
@@ -115,6 +83,7 @@ void move(Run& run, double dt) {
     run.clock.time += dt;
     run.clock.last_step = dt;
     ++run.clock.steps;
+    guard(run.world, run.fluid, run.clock.time);
 }
 
 }  // namespace simulation
@@ -125,9 +94,8 @@ Simulation::Simulation(const Scene& scene, Executor* executor) : Simulation() {
     impl_->world.scene = scene;
     impl_->world.executor = executor;
     simulation::set_up(*impl_);
-    // So that what is measured of a step is there from the beginning.
-    simulation::densities(impl_->world, impl_->fluid, impl_->solids);
-    simulation::start_budget(*impl_);
+    simulation::densities(impl_->world, impl_->fluid,
+                          impl_->solids);  // so that what is measured of a step is there from the beginning
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
@@ -231,7 +199,6 @@ SimulationStats Simulation::stats() const {
     out.contacts = tally.contacts;
     out.left = fluid.next_id - fluid.p.size();
     out.iterations = tally.iterations;
-    out.friction_rounds = tally.friction_rounds;
     out.seconds = tally.seconds;
     return out;
 }
