@@ -50,7 +50,11 @@ def test_values_come_back(rng, dimension, dtype):
 def test_every_way_to_pack(rng, dimension, layout, encoding, construction, coherence):
     at = scattered(rng, 300, dimension, 20)
     values = np.arange(len(at))
-    voxels = quadrat.pack(at, values, layout=layout, encoding=encoding, construction=construction, coherence=coherence, seed=5, threads=2)
+    try:
+        voxels = quadrat.pack(at, values, layout=layout, encoding=encoding, construction=construction, coherence=coherence, seed=5, threads=2)
+    except quadrat.QuadratError as refused:  # small tables of few sizes may have none that such tags need
+        assert encoding == "bucket-tag" and construction == "compact" and "take position tags" in str(refused)
+        return
     assert np.array_equal(voxels[at], values) and len(voxels) == len(at)
     absent = np.array(sorted({tuple(p) for p in rng.integers(-20, 20, (300, dimension)).tolist()} - {tuple(p) for p in at.tolist()}))
     assert (voxels.find(absent) == -1).all()
