@@ -10,6 +10,7 @@
 
 #include "io/checksum.hpp"
 #include "run/checkpoint.hpp"
+#include "verb.hpp"
 
 namespace quadrat::cli {
 namespace {
