@@ -54,12 +54,6 @@ template <PointArray Points>
     index.find_neighbors(list, options);
     return list;
 }
-/// The same for a vector, from which D and T are deduced.
-template <int D, class T>
-[[nodiscard]] NeighborList find_neighbors(const std::vector<Vec<D, T>>& points, std::type_identity_t<T> radius,
-                                          const NeighborOptions& options = {}, Executor* executor = nullptr) {
-    return find_neighbors(std::span<const Vec<D, T>>(points), radius, options, executor);
-}
 /// Row q: every point within `radius` of query q, a point at its very place included, in cell order of the points. For
 /// two sets: who of the second is near whom of the first. O(n_queries + n_points + entries) time and memory.
 ///
@@ -75,14 +69,6 @@ template <PointArray Queries, PointArray Points>
     NeighborList list;
     index.find_neighbors(queries, list, options);
     return list;
-}
-/// The same for vectors, from which D and T are deduced.
-template <int D, class T>
-[[nodiscard]] NeighborList find_neighbors(const std::vector<Vec<D, T>>& queries, const std::vector<Vec<D, T>>& points,
-                                          std::type_identity_t<T> radius, const NeighborOptions& options = {},
-                                          Executor* executor = nullptr) {
-    return find_neighbors(std::span<const Vec<D, T>>(queries), std::span<const Vec<D, T>>(points), radius, options,
-                          executor);
 }
 
 /// Row i: the k nearest points of point i, without i, nearest first, equal distances by index, with distances

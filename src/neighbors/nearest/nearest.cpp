@@ -30,8 +30,7 @@ T typical_radius(const T* lo, const T* hi, std::size_t n, double count) {
         const double extent = static_cast<double>(hi[k]) - static_cast<double>(lo[k]);
         if (extent > 1e-3 * longest) volume *= extent, ++dimensions;
     }
-    const double ball = dimensions == 3 ? 4.18879 : dimensions == 2 ? 3.14159 : 2;
-    double radius = longest > 0 ? std::pow(volume * count / (static_cast<double>(n) * ball), 1.0 / dimensions) : 1;
+    double radius = longest > 0 ? even_radius(volume, dimensions, n, count) : 1;
     if (!(radius > 0x1p-50 * longest)) radius = longest > 0 ? 0x1p-50 * longest : 1;
     return static_cast<T>(std::clamp(radius, 0x1p-58, 0x1p58));
 }

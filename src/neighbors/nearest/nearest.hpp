@@ -5,10 +5,23 @@
 
 #include "neighbors/state.hpp"
 
+#include "base/assert.hpp"
+
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <span>
 
 namespace quadrat::neighbors {
+
+/// The radius of a ball (of a disc, of a stretch, by the dimensions) that holds `count` of n points that fill a volume
+/// evenly.
+inline double even_radius(double volume, int dimensions, std::size_t n, double count) {
+    QUADRAT_ASSERT(dimensions >= 1 && dimensions <= 3 && n > 0);
+    constexpr double unit_ball[] = {2, std::numbers::pi, 4 * std::numbers::pi / 3};
+    return std::pow(volume * count / (static_cast<double>(n) * unit_ball[dimensions - 1]), 1.0 / dimensions);
+}
 
 template <int D, class T>
 struct Nearest {

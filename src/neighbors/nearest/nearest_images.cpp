@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "cells/neighbor_list_writer.hpp"
 #include "cells/predicate.hpp"
+#include "neighbors/nearest/nearest.hpp"
 #include "neighbors/search/walk.hpp"
 
 #include <algorithm>
@@ -145,9 +146,7 @@ class Rounds {
         int dimensions = 0;
         for (int k = 0; k < D; ++k)
             if (job_.lattice.repeats(k) || extent[k] > 1e-3 * longest) volume *= extent[k], ++dimensions;
-        const double ball = dimensions == 3 ? 4.18879 : dimensions == 2 ? 3.14159 : 2;
-        const double wanted = 1.3 * static_cast<double>(job_.k) + 1;
-        const double even = std::pow(volume * wanted / (static_cast<double>(reals_.size()) * ball), 1.0 / dimensions);
+        const double even = even_radius(volume, dimensions, reals_.size(), 1.3 * static_cast<double>(job_.k) + 1);
         // So far away k images of the home itself are found.
         const double certain = (0.5 * static_cast<double>(job_.k) + 1) * shortest;
         return std::min(even, certain);
