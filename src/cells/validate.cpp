@@ -15,10 +15,10 @@ constexpr std::size_t grain = 1 << 16;
 template <int D, class T>
 bool good(const Box<D, T>& b) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
-    bool result = true;
-    // Not short-circuited, so that the loop over boxes vectorises.
-    for (int k = 0; k < D; ++k) result &= (b.lo[k] <= b.hi[k]) & (b.lo[k] < infinity) & (b.hi[k] > -infinity);
-    return result;
+    // Counted, not short-circuited, so that the loop over boxes vectorises.
+    int holds = 0;
+    for (int k = 0; k < D; ++k) holds += int{b.lo[k] <= b.hi[k]} + int{b.lo[k] < infinity} + int{b.hi[k] > -infinity};
+    return holds == 3 * D;
 }
 
 template <class T>
