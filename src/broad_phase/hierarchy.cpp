@@ -55,7 +55,7 @@ void Hierarchy<D, T>::lay_to_rest(const Gathered& sleepers) {
     BoxInput<D, T> input{all.boxes, all.slots};
     input.filters = &slots.filters();
     const auto rest = resting.distribute(input, options.all_pairs_below, options.executor);
-    resting.commit(&slots.filters(), Keep::records, options.executor);
+    resting.commit(&slots.filters(), Keep::both, options.executor);
     stale_resting = 0;
     for (const std::uint32_t slot : all.slots) slots.set_place(slot, Place::resting);
     for (const std::uint32_t i : rest.misfits) put(all.slots[i], all.boxes[i]);

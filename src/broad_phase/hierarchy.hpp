@@ -116,6 +116,37 @@ class Hierarchy {
         return loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
     }
 
+    /// Calls visit(slot) for everything that meets the box, whichever store it is in. `found` is scratch. Returns the
+    /// number of tests.
+    template <class Visit>
+    std::uint64_t for_each_met(const BoxT& box, Found& found, Visit&& visit) const {
+        const auto hit = [&](std::uint32_t slot, const BoxT&) { visit(slot); };
+        const std::uint64_t made = for_each_sorted_overlap(box, found, hit) + for_each_loose_overlap(box, hit);
+        for (const auto& object : unbounded)
+            if (object.reaches(box)) visit(object.slot);
+        return made + unbounded.size();
+    }
+    /// The same for everything that an unbounded object meets; of what is unbounded here, from number `first` on.
+    template <class Visit>
+    std::uint64_t for_each_met(const typename UnboundedList<D, T>::Object& object, std::size_t first, Found& found,
+                               Visit&& visit) const {
+        std::uint64_t made = 0;
+        const auto hit = [&](std::uint32_t slot, const BoxT&) { visit(slot); };
+        const auto test = [&](std::uint32_t slot, const BoxT& box) {
+            ++made;
+            if (object.reaches(box)) visit(slot);
+        };
+        if (object.half_space) {
+            for_each_sorted(test);
+            for_each_loose(test);
+        } else {
+            made += for_each_sorted_overlap(object.box, found, hit) + for_each_loose_overlap(object.box, hit);
+        }
+        for (std::size_t j = first; j < unbounded.size(); ++j, ++made)
+            if (object.reaches(unbounded[j])) visit(unbounded[j].slot);
+        return made;
+    }
+
     /// The way of every query through the stores. What is unbounded is shown to test(slot, box) or test(slot,
     /// half-space), once; then, for each box of a path, what is loose and overlaps it is shown to test(slot, box), and
     /// in_sorted(box) looks into the sorted grids. box_of(piece) gives the path, and ends it by nothing.

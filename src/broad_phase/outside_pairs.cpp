@@ -106,20 +106,7 @@ std::uint64_t OutsidePairs<D, T>::append_unbounded(PairBuffer& out) const {
     Found found;
     for (std::size_t i = 0; i < h_.unbounded.size(); ++i) {
         const auto& object = h_.unbounded[i];
-        const auto add_other = [&](std::uint32_t other, const Box<D, T>&) { add(object.slot, other, out); };
-        const auto test_other = [&](std::uint32_t other, const Box<D, T>& box) {
-            ++tests;
-            if (object.reaches(box)) add(object.slot, other, out);
-        };
-        if (object.half_space) {
-            h_.for_each_sorted(test_other);
-            h_.for_each_loose(test_other);
-        } else {
-            tests += h_.for_each_sorted_overlap(object.box, found, add_other);
-            tests += h_.for_each_loose_overlap(object.box, add_other);
-        }
-        for (std::size_t j = i + 1; j < h_.unbounded.size(); ++j, ++tests)
-            if (object.reaches(h_.unbounded[j])) add(object.slot, h_.unbounded[j].slot, out);
+        tests += h_.for_each_met(object, i + 1, found, [&](std::uint32_t other) { add(object.slot, other, out); });
     }
     return tests;
 }
@@ -192,8 +179,7 @@ void OutsidePairs<D, T>::find_between(const Hierarchy<D, T>& a, const Hierarchy<
     cells::throw_too_large(dropped, max_bytes);
 }
 
-// What is loose in a with what is sorted and loose in b, what is loose in b with what is sorted in a, and what is
-// unbounded with each object of the other set once.
+// What is loose or unbounded in a with all of b, and what is so in b with what is sorted in a.
 template <int D, class T>
 std::uint64_t OutsidePairs<D, T>::append_between_others(const Hierarchy<D, T>& a, const Hierarchy<D, T>& b,
                                                         PairBuffer& out) {
@@ -203,30 +189,19 @@ std::uint64_t OutsidePairs<D, T>::append_between_others(const Hierarchy<D, T>& a
         if (SlotTable<D, T>::are_pair(a.slots, i, b.slots, j)) out.add({i, j});
     };
     a.for_each_loose([&](std::uint32_t i, const Box<D, T>& box) {
-        const auto add_to = [&](std::uint32_t j, const Box<D, T>&) { add(i, j); };
-        tests += b.for_each_sorted_overlap(box, found, add_to);
-        tests += b.for_each_loose_overlap(box, add_to);
-        for (const auto& object : b.unbounded)
-            if (object.reaches(box)) add(i, object.slot);
-        tests += b.unbounded.size();
+        tests += b.for_each_met(box, found, [&](std::uint32_t j) { add(i, j); });
     });
+    for (const auto& object : a.unbounded)
+        tests += b.for_each_met(object, 0, found, [&](std::uint32_t j) { add(object.slot, j); });
     b.for_each_loose([&](std::uint32_t j, const Box<D, T>& box) {
         tests += a.for_each_sorted_overlap(box, found, [&](std::uint32_t i, const auto&) { add(i, j); });
     });
-    for (const auto& object : a.unbounded) {
-        const auto test = [&](std::uint32_t j, const Box<D, T>& box) {
-            if (object.reaches(box)) add(object.slot, j);
-        };
-        b.for_each_sorted(test);
-        b.for_each_loose(test);
-        for (const auto& other : b.unbounded)
-            if (object.reaches(other)) add(object.slot, other.slot);
-    }
     for (const auto& object : b.unbounded)
         a.for_each_sorted([&](std::uint32_t i, const Box<D, T>& box) {
+            ++tests;
             if (object.reaches(box)) add(i, object.slot);
         });
-    return tests + a.unbounded.size() * b.slots.alive() + b.unbounded.size() * (a.slots.alive() - a.unbounded.size());
+    return tests;
 }
 
 template class OutsidePairs<2, float>;

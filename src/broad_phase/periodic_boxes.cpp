@@ -205,8 +205,12 @@ std::size_t PeriodicBoxes<D, T>::size() const {
     return impl_->boxes.size();
 }
 template <int D, class T>
-std::size_t PeriodicBoxes<D, T>::images() const {
-    return impl_->image.size() - impl_->boxes.size();
+PeriodicBoxesStats PeriodicBoxes<D, T>::stats() const {
+    const BroadPhaseStats of_grid = impl_->grid.stats();
+    const std::size_t own = impl_->boxes.capacity() * sizeof(impl_->boxes[0]) +
+                            impl_->period_of.capacity() * sizeof(impl_->period_of[0]) +
+                            impl_->image.capacity() * sizeof(Image);
+    return {impl_->image.size() - impl_->boxes.size(), of_grid.tests, of_grid.bytes + own};
 }
 
 template class PeriodicBoxes<2, float>;

@@ -31,8 +31,11 @@ class SlotTable {
     /// Slots in use.
     [[nodiscard]] std::size_t alive() const { return place_.size() - free_.size(); }
     [[nodiscard]] bool has_free() const { return !free_.empty(); }
-    [[nodiscard]] Place place(std::uint32_t slot) const { return place_[slot]; }
-    [[nodiscard]] bool is_free(std::uint32_t slot) const { return place_[slot] == Place::free; }
+    [[nodiscard]] Place place(std::uint32_t slot) const {
+        QUADRAT_ASSERT(slot < place_.size());
+        return place_[slot];
+    }
+    [[nodiscard]] bool is_free(std::uint32_t slot) const { return place(slot) == Place::free; }
     /// Whether the record of a slot counts. Slots at the end may have gone, and left their records.
     [[nodiscard]] bool is_sorted(std::uint32_t slot) const {
         return slot < place_.size() && place_[slot] == Place::sorted;
@@ -78,9 +81,7 @@ class SlotTable {
         QUADRAT_ASSERT(count >= size() && place != Place::free);
         place_.resize(count, place);
         if (generation_.size() < count) generation_.resize(count, 1);
-        filters_.resize(count);
-        if (!asleep_.empty()) asleep_.resize(count);
-        if (round_) spheres_.resize(count);
+        each_optional([&](auto& values) { values.resize(count); });
     }
     void set_place(std::uint32_t slot, Place place) {
         QUADRAT_ASSERT(!is_free(slot) && place != Place::free);
@@ -97,7 +98,10 @@ class SlotTable {
 
     /// Objects that the caller put to rest, wherever they are: two of them are no pair.
     [[nodiscard]] std::size_t sleepers() const { return sleepers_; }
-    [[nodiscard]] bool asleep(std::uint32_t slot) const { return sleepers_ != 0 && asleep_[slot] != 0; }
+    [[nodiscard]] bool asleep(std::uint32_t slot) const {
+        QUADRAT_ASSERT(slot < size());
+        return sleepers_ != 0 && asleep_[slot] != 0;
+    }
     void set_asleep(std::uint32_t slot, bool asleep) {
         if (this->asleep(slot) == asleep) return;
         asleep_.resize(size());
@@ -114,9 +118,7 @@ class SlotTable {
     void trim(std::size_t used) {
         QUADRAT_ASSERT(used >= this->used() && used <= size());
         place_.resize(used);
-        filters_.resize(used);
-        if (!asleep_.empty()) asleep_.resize(used);
-        if (round_) spheres_.resize(used);
+        each_optional([&](auto& values) { values.resize(used); });
         std::erase_if(free_, [&](std::uint32_t slot) { return slot >= used; });
     }
     /// Frees everything: ids of what was there are stale.
@@ -174,9 +176,15 @@ class SlotTable {
     void forget() {
         place_.clear();
         free_.clear();
-        filters_.clear();
-        asleep_.clear();
-        spheres_.clear();
+        each_optional([](auto& values) { values.clear(); });
+    }
+    /// What a slot has only where the caller has said so: nothing is stored for sets that never use it. A new value of
+    /// this sort is listed here and in bytes().
+    template <class Change>
+    void each_optional(Change&& change) {
+        change(filters_);
+        if (!asleep_.empty()) change(asleep_);
+        if (round_) change(spheres_);
     }
 
     std::vector<std::uint32_t> generation_;  // of every slot there ever was: old ids stay stale

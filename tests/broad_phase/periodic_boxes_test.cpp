@@ -121,7 +121,7 @@ TYPED_TEST(Periodic, OpenEverywhereIsTheHierarchy) {
     std::sort(found.begin(), found.end());
     std::sort(expected.begin(), expected.end());
     EXPECT_TRUE(found == expected);
-    EXPECT_EQ(world.images(), 0u);
+    EXPECT_EQ(world.stats().images, 0u);
 }
 
 TEST(PeriodicRules, TheSameBytesForAnyNumberOfThreads) {

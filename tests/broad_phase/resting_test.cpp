@@ -1,4 +1,5 @@
 // What rests: pairs, queries, edits and cost, beside brute force. Sequences of edits by chance are in edits_test.cpp.
+#include "base/random.hpp"
 #include "base/simd.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
@@ -78,6 +79,38 @@ TYPED_TEST(Resting, OnlyPairsWithSomethingAwake) {
             grid.find_pairs(pairs);
             EXPECT_TRUE(same_self_pairs(test::oracle_pairs(std::span<const Box<D, T>>(boxes)), pairs));
         }
+}
+
+// Few awake among many at rest, with filters on both: groups and masks by chance, and some that meet nothing.
+TYPED_TEST(Resting, FewAwakeWithFilters) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    const std::size_t n = test::scaled(4000, 2000, 1000);
+    const workloads::MovingBoxes<D, T> world(workloads::BoxScene::equal, n);
+    HashGridHierarchy<D, T> grid;
+    std::vector<Id> ids, still;
+    grid.insert(world.boxes(), ids);
+    std::vector<bool> asleep(n);
+    std::vector<Filter> filters(n);
+    base::SplitMix random(7);
+    for (std::size_t i = 0; i < n; ++i) {
+        asleep[i] = i % 20 != 0;
+        if (asleep[i]) still.push_back(ids[i]);
+        filters[i] = {static_cast<std::uint32_t>(random.below(4)), static_cast<std::uint32_t>(random.below(8))};
+        grid.set_filter(ids[i], filters[i]);
+    }
+    grid.rest(still);
+    grid.update(world.boxes());
+    std::vector<Pair> expected = pairs_of_awake(world.boxes(), asleep), pairs;
+    const std::size_t unfiltered = expected.size();
+    std::erase_if(expected, [&](const Pair& p) {
+        const Filter &a = filters[p.first], &b = filters[p.second];
+        return (a.group & b.mask) == 0 || (b.group & a.mask) == 0;
+    });
+    EXPECT_GT(expected.size(), 0u);
+    EXPECT_LT(expected.size(), unfiltered);
+    grid.find_pairs(pairs);
+    EXPECT_TRUE(same_self_pairs(expected, pairs));
 }
 
 TYPED_TEST(Resting, TheSameBytesForAnyNumberOfThreads) {

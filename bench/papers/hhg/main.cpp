@@ -2,7 +2,7 @@
 // 27 (to 30), ablation, rotation, memory or threshold.
 #include "structures.hpp"
 
-#include "broad_phase/loose/memory_model.hpp"
+#include "workloads/memory_model.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -13,7 +13,7 @@ namespace hhg {
 
 // The example of 3.1 beside what these grids take for the same objects and cells.
 void memory(const char* json) {
-    namespace model = quadrat::broad_phase;
+    namespace model = quadrat::workloads;
     papers::Report report(
         {"cells/axis", "objects", "outer_cells", "outer_%", "paper_bytes", "paper_worst_bytes", "ours_bytes"});
     for (const std::uint32_t axis : {16u, 32u, 64u, 128u}) {

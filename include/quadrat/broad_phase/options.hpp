@@ -27,8 +27,8 @@ struct Filter {
     friend constexpr bool operator==(const Filter&, const Filter&) = default;
 };
 
-/// How update(span) brings the structure up to date (HHG 2.6). The last two keep all objects in the paper's hash grids:
-/// they are there to be measured.
+/// How update(span) brings the structure up to date (HHG 2.6). The last two keep all objects in the paper's own hash
+/// grids, where single edits between queries find everything in place and nothing is ever sorted again.
 enum class UpdateStrategy {
     sorted,      ///< sort everything into contiguous cells again; the fastest for anything but single objects
     reinsert,    ///< the paper's first strategy: clear its hash grids and insert all objects

@@ -23,6 +23,15 @@ struct ImagePair {
     friend constexpr bool operator==(const ImagePair&, const ImagePair&) = default;
 };
 
+struct PeriodicBoxesStats {
+    /// Boxes that are held once more for the other side of the border.
+    std::size_t images = 0;
+    /// Box tests made by the last find_pairs; of concurrent calls, of no one in particular.
+    std::uint64_t tests = 0;
+    /// Memory held, used or not, without results.
+    std::size_t bytes = 0;
+};
+
 /// A set of boxes in a periodic world. A box that crosses the border of the world is held once more at the other side;
 /// nothing else is copied. Compiled for D = 2, 3 and T = float, double.
 ///
@@ -64,8 +73,7 @@ class PeriodicBoxes {
 
     /// Number of boxes.
     [[nodiscard]] std::size_t size() const;
-    /// Boxes that are held for the other side of the border.
-    [[nodiscard]] std::size_t images() const;
+    [[nodiscard]] PeriodicBoxesStats stats() const;
 
   private:
     struct Impl;

@@ -10,7 +10,7 @@
 // apart they lie (the paper's Algorithm 3 ends in a cell size of 0).
 //
 // The room of the loose store: others use DynamicGrids here and UnboundedList, through Hierarchy (hierarchy.hpp), which
-// visits all stores; half_space_tests.hpp is a predicate, free for all; memory_model.hpp is for the bench of the paper.
+// visits all stores; half_space_tests.hpp is a predicate, free for all.
 #pragma once
 
 #include "base/array.hpp"

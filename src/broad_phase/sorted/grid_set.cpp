@@ -119,7 +119,7 @@ void GridSet<D, T>::commit(const FilterTable* filters, Keep keep, Executor* exec
         std::size_t size = 0;
         for (; slab < first_slab + shape.slabs; ++slab) size += partition_.size(slab);
         // A single cell has no neighbourhood, and rows of a wrapped grid hold boxes from all over the world.
-        const bool fine = keep == Keep::records && !shape.wrapped() && shape.cells() > 1;
+        const bool fine = keep != Keep::columns && !shape.wrapped() && shape.cells() > 1;
         need_columns = need_columns || !fine;
         grids_.push_back({shape, first_slab, size, fine});
         size_ += size;
@@ -133,7 +133,8 @@ template <int D, class T>
 void GridSet<D, T>::make_columns(Executor* executor) const {
     if (columns_.size() < grids_.size()) columns_.resize(grids_.size());
     for (std::size_t g = 0; g < grids_.size(); ++g)
-        columns_[g].build(grids_[g].shape, partition_, grids_[g].first_slab, executor);
+        columns_[g].build(grids_[g].shape, partition_, grids_[g].first_slab,
+                          keep_ == Keep::both ? Copy::columns_and_records : Copy::columns, executor);
     column_filters_ready_ = false;
     if (filtered()) fill_column_filters(executor);
     columns_ready_.store(true, std::memory_order_release);

@@ -56,6 +56,8 @@ struct BoxInput {
 enum class Keep {
     records,  ///< what pairs inside a grid are found in, slab by slab; columns are made when they are asked for
     columns,  ///< columns only, made at once; for sets that are searched by many jobs and then thrown away
+    both,     ///< records, and columns with a copy of them in the order of the cells; for sets that stay while a few
+              ///< others come and look
 };
 
 template <int D, class T>
@@ -127,7 +129,7 @@ class GridSet {
     /// Calls visit(id, box) for every box, slab by slab. Not after a commit that kept columns only.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        QUADRAT_ASSERT(keep_ == Keep::records);
+        QUADRAT_ASSERT(keep_ != Keep::columns);
         for (const Grid& grid : grids_)
             for (std::size_t slab = grid.first_slab; slab < grid.first_slab + grid.shape.slabs; ++slab)
                 partition_.for_each_chunk(slab, [&](const Record<D, T>* records, std::uint32_t n) {

@@ -31,7 +31,7 @@ void SortedGrid<D, T>::resize(const GridShape<D, T>& shape, std::size_t size) {
 
 template <int D, class T>
 void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
-                             Executor* executor) {
+                             Copy copy, Executor* executor) {
     filtered_ = false;
     std::vector<std::size_t> begin(shape.slabs + 1, 0);
     std::size_t largest = 0;
@@ -41,17 +41,22 @@ void SortedGrid<D, T>::build(const GridShape<D, T>& shape, const SlabPartition<D
         largest = std::max(largest, n);
     }
     resize(shape, begin[shape.slabs]);
+    const bool keep = copy == Copy::columns_and_records;
+    if (keep)
+        records_.resize_discard(size_);
+    else
+        records_ = {};
     const std::size_t tasks = std::min<std::size_t>(shape.slabs, base::thread_count(executor));
     if (scratch_.size() < tasks) scratch_.resize(tasks);
     base::run_tasks(executor, tasks, [&](std::size_t t) {
-        scratch_[t].resize_discard(largest);
-        Record<D, T>* const records = scratch_[t].data();
+        if (!keep) scratch_[t].resize_discard(largest);
         SlabPrefetcher<D, T> ahead;
         // Cut by slabs; the result does not depend on where.
         const auto first = static_cast<std::uint32_t>(shape.slabs * t / tasks);
         const auto last = static_cast<std::uint32_t>(shape.slabs * (t + 1) / tasks);
         for (std::uint32_t s = first; s < last; ++s) {
             const auto from = static_cast<std::uint32_t>(begin[s]);
+            Record<D, T>* const records = keep ? records_.data() + from : scratch_[t].data();
             sort_slab(s, from, partition, first_slab, records);
             // The next slab comes from memory if it was written past the cache.
             const bool far = partition.streamed() && s + 1 < last;
@@ -113,6 +118,7 @@ void SortedGrid<D, T>::take_apart(const Record<D, T>* records, std::size_t from,
 template <int D, class T>
 GridView<D, T> SortedGrid<D, T>::view() const {
     GridView<D, T> view{shape_, {}, {}, id_.data(), start_.data(), {}, size_};
+    if (records_.size() != 0) view.records = records_.data();
     for (int k = 0; k < D; ++k) {
         view.lo[k] = lo_[k].data();
         view.hi[k] = hi_[k].data();
@@ -123,7 +129,7 @@ GridView<D, T> SortedGrid<D, T>::view() const {
 
 template <int D, class T>
 std::size_t SortedGrid<D, T>::bytes() const {
-    std::size_t sum = id_.bytes() + group_.bytes() + mask_.bytes() + start_.bytes();
+    std::size_t sum = id_.bytes() + group_.bytes() + mask_.bytes() + start_.bytes() + records_.bytes();
     for (int k = 0; k < D; ++k) sum += lo_[k].bytes() + hi_[k].bytes();
     for (const auto& records : scratch_) sum += records.bytes();
     return sum + scratch_.capacity() * sizeof(scratch_[0]);

@@ -27,6 +27,10 @@ struct FilterLanes {
     const Lane<T>* mask = nullptr;
 };
 
+/// Whether a sorted grid has its boxes as records beside the columns. Who comes for a few of them reads one or two
+/// cache lines of records where he reads a line of every column.
+enum class Copy { columns, columns_and_records };
+
 /// What the SIMD kernels read of a grid.
 template <int D, class T>
 struct GridView {
@@ -37,13 +41,14 @@ struct GridView {
     const std::uint32_t* start;  ///< of each bin; one past the last bin is the number of boxes
     FilterLanes<T> filter;
     std::size_t size;
+    const Record<D, T>* records = nullptr;  ///< the same boxes and ids, each in one place; null: not kept
 };
 
 template <int D, class T>
 class SortedGrid {
   public:
     /// Takes slabs [first_slab, first_slab + shape.slabs) of the partition, which are this grid's.
-    void build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
+    void build(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab, Copy copy,
                Executor* executor);
     /// Gives the view filters; there is one per id.
     void fill_filters(const Filter* filters, Executor* executor);
@@ -66,6 +71,7 @@ class SortedGrid {
     base::Array<Lane<T>> group_;
     base::Array<Lane<T>> mask_;
     base::Array<std::uint32_t> start_;
+    base::Array<Record<D, T>> records_;               // empty if they are not kept
     std::vector<base::Array<Record<D, T>>> scratch_;  // of each task: the records of one slab
     bool filtered_ = false;
 };

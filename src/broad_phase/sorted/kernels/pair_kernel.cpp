@@ -24,7 +24,6 @@ namespace quadrat::broad_phase {
 inline constexpr std::uint32_t group_size = 8;
 inline constexpr std::uint32_t scratch_size = 512;
 inline constexpr std::size_t order_from = 1024;  // pairs
-inline constexpr std::size_t few_homes = 8;      // times as many boxes of the other grid
 inline constexpr std::size_t few_cells = 64;
 
 }  // namespace quadrat::broad_phase

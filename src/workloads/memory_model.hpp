@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quadrat::broad_phase {
+namespace quadrat::workloads {
 
 /// Eq. 3.1.1a: the cells at the border of a grid of x * y * z cells, each at least 2.
 [[nodiscard]] constexpr std::uint64_t outer_cells(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
@@ -21,4 +21,4 @@ namespace quadrat::broad_phase {
            occupied_cells * bytes_per_container;
 }
 
-}  // namespace quadrat::broad_phase
+}  // namespace quadrat::workloads

@@ -1,5 +1,5 @@
 // The numbers of HHG 3.1, and that these grids stay below them.
-#include "broad_phase/loose/memory_model.hpp"
+#include "workloads/memory_model.hpp"
 #include "broad_phase/loose/dynamic_grids.hpp"
 
 #include "workloads/scenes.hpp"
@@ -10,6 +10,7 @@ namespace {
 
 using namespace quadrat;
 using namespace quadrat::broad_phase;
+using namespace quadrat::workloads;
 
 TEST(HashGridMemoryModel, GivesTheNumbersOfThePaper) {
     EXPECT_EQ(outer_cells(128, 128, 128), 96'776u);
