@@ -133,6 +133,7 @@ void IndexState<D, T>::sort(std::span<const Vec<D, T>> given, Bounds<D, T> bound
     places_.clear();
     nearest.drop();
     nearest_tree.drop();
+    nearest_images.drop();
     QUADRAT_ASSERT(support.radii.empty() || support.radii.size() == slots);
     QUADRAT_ASSERT(erased.empty() || erased.size() == slots);
     keep = keep && plain_build && levels.size() == 1 && cells_serve(bounds);
@@ -265,8 +266,9 @@ std::uint32_t IndexState<D, T>::place_of(std::uint32_t i) const {
 template <int D, class T>
 std::uint64_t IndexState<D, T>::bytes() const {
     const std::lock_guard lock(places_mutex_);
-    std::uint64_t sum = nearest.bytes() + nearest_tree.bytes() + records.capacity() * sizeof(Record<D, T>) +
-                        reference.capacity() * sizeof(Vec<D, T>) + turns.capacity() * sizeof(Shift) +
+    std::uint64_t sum = nearest.bytes() + nearest_tree.bytes() + nearest_images.bytes() +
+                        records.capacity() * sizeof(Record<D, T>) + reference.capacity() * sizeof(Vec<D, T>) +
+                        turns.capacity() * sizeof(Shift) +
                         (order_.capacity() + places_.capacity()) * sizeof(std::uint32_t) +
                         support.radii.capacity() * sizeof(T) + erased.capacity();
     for (const Level<D, T>& level : levels) sum += level.grid.bytes() + level.radii.bytes();

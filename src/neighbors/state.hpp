@@ -9,6 +9,7 @@
 #include "neighbors/grid/images.hpp"
 #include "neighbors/grid/level.hpp"
 #include "neighbors/nearest/kept.hpp"
+#include "neighbors/nearest/nearest_images.hpp"
 #include "neighbors/nearest/tree.hpp"
 #include "neighbors/search/walk.hpp"
 
@@ -52,6 +53,7 @@ class IndexState {
     mutable std::atomic<std::uint64_t> tests{0};  // distance tests of the last search
     mutable Kept<Grid<D, T>, T> nearest;          // cells for the k nearest; dropped by every sort, as the tree
     mutable Kept<PointTree<D, T>, std::uint32_t> nearest_tree;  // by k, where points are crowded
+    mutable KeptImages<D, T> nearest_images;                    // in a periodic box
 
     [[nodiscard]] bool periodic() const { return lattice.active(); }
     /// The indices in the order of the levels and their cells.

@@ -303,7 +303,10 @@ TEST(CellIndex, FlatArraysAreTheRowsAndCanBeTakenAway) {
     EXPECT_TRUE((flat.vectors<3, float>().empty()));
     const double* const before = flat.distances<double>().data();
     NeighborArrays<3, double> arrays = flat.release<3, double>();
-    EXPECT_EQ(arrays.distances.data(), before);
+    // The memory of the list, cut to its size where it is; a sanitizer moves what is cut.
+    if (test::kWhole) {
+        EXPECT_EQ(arrays.distances.data(), before);
+    }
     EXPECT_EQ(flat.size(), 0u);
     EXPECT_EQ(flat.stats().bytes, 0u);
     ASSERT_EQ(arrays.offsets.size(), rows.size() + 1);

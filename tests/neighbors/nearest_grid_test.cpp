@@ -28,13 +28,24 @@ std::vector<std::uint32_t> entries(const CellIndex<3, float>& index, std::uint32
     return {list.indices().begin(), list.indices().end()};
 }
 
-std::vector<std::uint32_t> entries_of_new(const std::vector<Vec<3, float>>& points, std::uint32_t k) {
-    CellIndex<3, float> index({.radius = 0.1f});
-    index.build(points);
-    return entries(index, k);
-}
+// In an open world, and in a periodic one, where the images are kept, too.
+class NearestGrid : public ::testing::TestWithParam<bool> {
+  protected:
+    [[nodiscard]] static CellIndex<3, float> index_of(const std::vector<Vec<3, float>>& points) {
+        const auto box = Periodic<3, float>::orthorhombic({{1, 1, 1}});
+        CellIndex<3, float> index({.radius = 0.1f, .periodic = GetParam() ? box : Periodic<3, float>{}});
+        index.build(points);
+        return index;
+    }
+    [[nodiscard]] static std::vector<std::uint32_t> entries_of_new(const std::vector<Vec<3, float>>& points,
+                                                                   std::uint32_t k) {
+        return entries(index_of(points), k);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, NearestGrid, ::testing::Bool(),
+                         [](const auto& world) { return world.param ? "periodic" : "open"; });
 
-TEST(NearestGrid, IsMadeOnceForARadius) {
+TEST(NearestKept, IsMadeOnceForARadius) {
     neighbors::Kept<neighbors::Grid<2, float>, float> kept;
     int made = 0;
     const auto make = [&] {
@@ -53,10 +64,9 @@ TEST(NearestGrid, IsMadeOnceForARadius) {
     EXPECT_EQ(made, 3);
 }
 
-TEST(NearestGrid, FollowsThePoints) {
+TEST_P(NearestGrid, FollowsThePoints) {
     std::vector<Vec<3, float>> points = cloud(1, 3000);
-    CellIndex<3, float> index({.radius = 0.1f});
-    index.build(points);
+    CellIndex<3, float> index = index_of(points);
     const std::uint64_t before = index.stats().bytes;
     EXPECT_EQ(entries(index, 5), entries_of_new(points, 5));
     EXPECT_GT(index.stats().bytes, before);
@@ -79,10 +89,9 @@ TEST(NearestGrid, FollowsThePoints) {
     for (const std::uint32_t j : entries(index, 9)) ASSERT_NE(j, 0u);
 }
 
-TEST(NearestGrid, ServesManyThreads) {
+TEST_P(NearestGrid, ServesManyThreads) {
     const std::vector<Vec<3, float>> points = cloud(5, 2000);
-    CellIndex<3, float> index({.radius = 0.1f});
-    index.build(points);
+    CellIndex<3, float> index = index_of(points);
     const std::vector<std::uint32_t> expected[2] = {entries_of_new(points, 3), entries_of_new(points, 8)};
     std::vector<std::thread> threads;
     std::vector<int> wrong(4, 0);

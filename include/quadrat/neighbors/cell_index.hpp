@@ -170,7 +170,7 @@ class CellIndex {
     /// more within max_distance. Distances are stored too. In a periodic box every image counts: an index may come
     /// several times, its own included, and the shifts are stored too; equal distances by index, then shift. Radii and
     /// radius of the index do not matter. The first call after a change makes cells for this k and distance in O(n),
-    /// and calls with the same two use them again; in a periodic box every call makes its own.
+    /// and calls with the same two use them again.
     ///
     /// k: at least 1.
     /// max_distance: positive and finite, in the unit of the coordinates; 0, the default: no limit.

@@ -154,7 +154,8 @@ void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* qu
                                        .k = k,
                                        .farthest = max_distance,
                                        .executor = s.options.executor,
-                                       .max_bytes = s.options.max_bytes},
+                                       .max_bytes = s.options.max_bytes,
+                                       .first_round = s.nearest_images},
                                       out);
 }
 

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,6 @@ class Rounds {
             if (job.erased.empty() || !job.erased[i]) reals_.push_back(record(job.points.wrapped[i], i));
         for (std::size_t i = 0; i < rows_; ++i)
             if (job.skipped.empty() || !job.skipped[i]) open_.push_back(record(job.homes.wrapped[i], i));
-        images_.wrapped = job.points.wrapped;
         NeighborListWriter writer(out, rows_, layout_.segments(rows_),
                                   {.distances = DistanceKind::distance, .scalar_bytes = sizeof(T), .shifts = true});
         try {
@@ -152,20 +152,32 @@ class Rounds {
         return std::min(even, certain);
     }
 
+    /// What can be within `radius` of a home. Homes that lie beyond all of it, in an open direction, are in cells of
+    /// its border.
+    [[nodiscard]] ImageCells<D, T> cells_within(T radius) const {
+        ImageCells<D, T> cells;
+        cells.images.wrapped = job_.points.wrapped;
+        std::vector<Record<D, T>> all = reals_;
+        cells.images.make(job_.lattice, static_cast<double>(radius) * (1 + 1e-5), job_.erased, job_.max_bytes, all);
+        T lo[D], hi[D];
+        std::copy_n(all[0].v, D, lo);
+        std::copy_n(all[0].v, D, hi);
+        for (const Record<D, T>& r : all)
+            for (int k = 0; k < D; ++k) lo[k] = std::min(lo[k], r.v[k]), hi[k] = std::max(hi[k], r.v[k]);
+        const Geometry<D, T> geometry(lo, hi, all.size(), static_cast<double>(radius), 0);
+        cells.points.build(geometry, std::span<const Record<D, T>>(all), job_.executor);
+        cells.points.release_scratch();
+        return cells;
+    }
+
     /// One round; `last`: there is nothing to be found farther away.
     void search(T radius, bool last, NeighborListWriter& writer) {
-        std::vector<Record<D, T>> all = reals_;
-        images_.make(job_.lattice, static_cast<double>(radius) * (1 + 1e-5), job_.erased, job_.max_bytes, all);
-        T lo[D], hi[D];
-        std::copy_n(open_[0].v, D, lo);
-        std::copy_n(open_[0].v, D, hi);
-        for (const auto* records : {&all, &open_})
-            for (const Record<D, T>& r : *records)
-                for (int k = 0; k < D; ++k) lo[k] = std::min(lo[k], r.v[k]), hi[k] = std::max(hi[k], r.v[k]);
-        const Geometry<D, T> geometry(lo, hi, all.size(), static_cast<double>(radius), 0);
-        Grid<D, T> points, homes;
-        points.build(geometry, std::span<const Record<D, T>>(all), job_.executor);
-        homes.build(geometry, std::span<const Record<D, T>>(open_), job_.executor);
+        // Later rounds are for the few that are left.
+        cells_ = cells_ ? std::make_shared<const ImageCells<D, T>>(cells_within(radius))
+                        : job_.first_round.get(radius, [&] { return cells_within(radius); });
+        const Grid<D, T>& points = cells_->points;
+        Grid<D, T> homes;
+        homes.build(points.geometry(), std::span<const Record<D, T>>(open_), job_.executor);
         std::vector<std::uint8_t> done(rows_, 0);
         base::parallel_for(job_.executor, homes.size(), homes_at_once, [&](std::size_t begin, std::size_t end) {
             const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
@@ -210,21 +222,22 @@ class Rounds {
     void gather(std::uint32_t i, const Grid<D, T>& points, const std::uint32_t* positions, std::uint32_t count,
                 const cells::NearTest<T>& near, std::vector<FoundImage<T>>& found) const {
         found.clear();
-        const auto real = static_cast<std::uint32_t>(images_.wrapped.size());
+        const Images<D, T>& images = cells_->images;
+        const auto real = static_cast<std::uint32_t>(images.wrapped.size());
         const Vec<D, T>& home = job_.homes.wrapped[i];
         for (std::uint32_t e = 0; e < count; ++e) {
             std::uint32_t j = points.ids()[positions[e]];
             Shift shift{};
             if (j >= real) {
-                shift = images_.shift[j - real];
-                j = images_.source[j - real];
+                shift = images.shift[j - real];
+                j = images.source[j - real];
             } else if (job_.own && j == i) {
                 continue;
             }
             const Vec<D, T> offset = job_.lattice.offset(shift);
             T sum = 0;
             for (int k = 0; k < D; ++k) {
-                T d = (images_.wrapped[j][k] - home[k]) + offset[k];
+                T d = (images.wrapped[j][k] - home[k]) + offset[k];
                 if (near.scaled()) d = d * near.scale(0) * near.scale(1);
                 sum = k == 0 ? d * d : sum + d * d;
             }
@@ -239,7 +252,7 @@ class Rounds {
             const Vec<D, T> offset = job_.lattice.offset(shift);
             Vec<D, T> d;
             for (int k = 0; k < D; ++k)
-                d[k] = (images_.wrapped[found[e].index][k] - job_.homes.wrapped[i][k]) + offset[k];
+                d[k] = (job_.points.wrapped[found[e].index][k] - job_.homes.wrapped[i][k]) + offset[k];
             const T distance = cells::length(d);
             for (int k = 0; k < D; ++k) shift[k] += job_.homes.turns[i][k] - job_.points.turns[found[e].index][k];
             to.indices.data()[begin + e] = found[e].index;
@@ -254,7 +267,7 @@ class Rounds {
     Layout layout_;
     std::vector<std::uint32_t> counts_;
     std::vector<Record<D, T>> reals_, open_;
-    Images<D, T> images_;
+    std::shared_ptr<const ImageCells<D, T>> cells_;  // of this round
     std::atomic<std::uint64_t> tests_{0};
 };
 

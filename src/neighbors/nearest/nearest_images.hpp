@@ -5,13 +5,30 @@
 #include <quadrat/cells/neighbor_list.hpp>
 #include <quadrat/executor.hpp>
 
+#include "neighbors/grid/grid.hpp"
 #include "neighbors/grid/images.hpp"
+#include "neighbors/nearest/kept.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace quadrat::neighbors {
+
+/// Points and their images out to some distance from the box, in cells.
+template <int D, class T>
+struct ImageCells {
+    Images<D, T> images;
+    Grid<D, T> points;
+
+    [[nodiscard]] std::uint64_t bytes() const {
+        return points.bytes() + images.wrapped.capacity() * sizeof(Vec<D, T>) +
+               (images.turns.capacity() + images.shift.capacity()) * sizeof(Shift) +
+               images.source.capacity() * sizeof(std::uint32_t);
+    }
+};
+template <int D, class T>
+using KeptImages = Kept<ImageCells<D, T>, T>;  ///< by that distance
 
 template <int D, class T>
 struct NearestImages {
@@ -25,6 +42,7 @@ struct NearestImages {
     T farthest;  ///< 0: no limit
     Executor* executor;
     std::uint64_t max_bytes;
+    KeptImages<D, T>& first_round;  ///< what the first round of an earlier call searched, or of this one
 };
 
 template <int D, class T>
