@@ -86,7 +86,7 @@ class VoxelRays {
     }
     /// Cells on the edge of a block.
     [[nodiscard]] std::uint32_t block() const { return 1u << shift_; }
-    /// Of the bits.
+    /// Bytes of the bits that say which blocks hold something.
     [[nodiscard]] std::size_t bytes() const { return bits_.size() * 8; }
 
   private:

@@ -4,10 +4,9 @@
 #include "ccd/closest/exact_nearest.hpp"
 
 #include "base/bigint.hpp"
+#include "ccd/double_parts.hpp"
 
-#include <bit>
 #include <climits>
-#include <cstring>
 
 namespace quadrat::ccd {
 namespace {
@@ -38,16 +37,6 @@ Whole cross(const Whole& a, const Whole& b) {
         r.v[k].subtract_product(a.v[j], b.v[i]);
     }
     return r;
-}
-
-// The exponent of the lowest bit of x != 0.
-int lowest_bit(double x) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &x, sizeof bits);
-    const int e = static_cast<int>(bits >> 52 & 0x7ff);
-    std::uint64_t m = bits & 0xfffffffffffffull;
-    if (e != 0) m |= 0x10000000000000ull;
-    return std::max(e, 1) - 1075 + std::countr_zero(m);
 }
 
 // n / d for d > 0, as a double in [0.5, 2) or 0 and a power of two.

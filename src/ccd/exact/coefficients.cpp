@@ -3,28 +3,16 @@
 // 2^383.
 #include "ccd/exact/coefficients.hpp"
 
+#include "base/assert.hpp"
+#include "ccd/double_parts.hpp"
+
 #include <algorithm>
-#include <cstring>
 
 namespace quadrat::ccd {
 namespace {
 
 constexpr int coordinate_bits = 122;
 constexpr int mantissa_bits = 53;
-
-struct Parts {
-    std::int64_t mantissa;
-    int exponent;
-};
-
-Parts split(double x) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &x, sizeof bits);
-    const int e = static_cast<int>(bits >> 52 & 0x7ff);
-    auto m = static_cast<std::int64_t>(bits & 0xfffffffffffffull);
-    if (e != 0) m |= std::int64_t{1} << 52;
-    return {bits >> 63 != 0 ? -m : m, std::max(e, 1)};
-}
 
 }  // namespace
 
@@ -47,7 +35,7 @@ ExactCoefficients::ExactCoefficients(ImpactKind kind, const FourPoints& start, c
         for (std::size_t i = 0; i < 4; ++i)
             for (int k = 0; k < 3; ++k) {
                 const double x = (*ends[s])[i][k];
-                const Parts parts = split(x);
+                const DoubleParts parts = split(x);
                 p_[s][i][k] = x == 0 ? 0 : Int128{parts.mantissa} * (Int128{1} << (parts.exponent - least));
             }
 }
@@ -59,6 +47,7 @@ ExactCoefficients::QuadraticForm ExactCoefficients::minor(const Ends& xi, const 
 }
 
 ExactCoefficients::QuadraticForm ExactCoefficients::side(int k, int i) const {
+    QUADRAT_ASSERT(fits_);
     const VectorIds& x = vectors_.side[i][0];
     const VectorIds& y = vectors_.side[i][1];
     const int a = (k + 1) % 3;
@@ -67,6 +56,7 @@ ExactCoefficients::QuadraticForm ExactCoefficients::side(int k, int i) const {
 }
 
 ExactCoefficients::CubicForm ExactCoefficients::cubic() const {
+    QUADRAT_ASSERT(fits_);
     const VectorIds& y = vectors_.cubic[1];
     const VectorIds& z = vectors_.cubic[2];
     const Ends ys[3] = {component(y, 0), component(y, 1), component(y, 2)};

@@ -13,30 +13,19 @@
 // vanishes, or on a line one of those dot products: the first contact is at 0 or at one of their roots.
 #include "ccd/exact/exact.hpp"
 
+#include "ccd/double_parts.hpp"
 #include "ccd/exact/coefficients.hpp"
 #include "ccd/exact/polynomial.hpp"
 #include "ccd/filter/filter.hpp"
 #include "ccd/filter/quadratic.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <vector>
 
 namespace quadrat::ccd {
 namespace {
-
-// The exponent of the lowest bit of x != 0.
-int lowest_bit(double x) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &x, sizeof bits);
-    const int e = static_cast<int>(bits >> 52 & 0x7ff);
-    std::uint64_t m = bits & 0xfffffffffffffull;
-    if (e != 0) m |= 0x10000000000000ull;
-    return std::max(e, 1) - 1075 + std::countr_zero(m);
-}
 
 // a + t b, per component.
 struct Linear {

@@ -1,6 +1,8 @@
 // Integers of 128, 256 and 384 bits, two's complement, straight-line code: what the coefficients of one query fit into
 // when its coordinates, scaled to integers, have at most 122 bits. No branches, no allocation; nothing is checked, the
-// sizes are the caller's promise (coefficients.cpp counts the bits).
+// sizes are the caller's promise (coefficients.cpp counts the bits). base/bigint.hpp has integers of any size, which
+// allocate and loop: queries that do not fit here, and what is not in the way of every query, take those
+// (docs/decisions/0050 and 0053).
 #pragma once
 
 #include <cstdint>

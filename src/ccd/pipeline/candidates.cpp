@@ -2,6 +2,7 @@
 
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 
 #include <iterator>
@@ -72,6 +73,7 @@ CandidateStream::CandidateStream(const Features& f, std::span<const MovingMesh> 
 }
 
 void CandidateStream::prepare() {
+    QUADRAT_ASSERT(parts_.empty());
     const std::pair<BoxGrids*, const FeatureBoxes*> sets[] = {{&edges_, &boxes_.edges},
                                                               {&faces_, &boxes_.faces},
                                                               {&vertices_, &boxes_.vertices},
@@ -89,6 +91,7 @@ void CandidateStream::prepare() {
 }
 
 void CandidateStream::run(std::size_t part, const std::function<void(std::span<const Pair>)>& visit) const {
+    QUADRAT_ASSERT(part < parts_.size());
     const Features& f = f_;
     const bool free_rule = meet_.everything();
     // Boxes in double decide where rounding to float made them larger.

@@ -194,10 +194,13 @@ std::string voxel_body(const VoxelIndex<D>& index, const std::string& bit) {
         case Encoding::position_hash:
             return head + "    uint tag = quadrat_field(quadrat_tags, slot, 16u, 0u, 16u);\n    return quadrat_hash(" +
                    (D == 3 ? "p" : "uvec3(p, 0u)") + ", tag & 255u) == tag >> 8 ? int(slot) : -1;\n";
-        default:
+        case Encoding::bucket_tag:
             return head + "    return quadrat_field(quadrat_tags, slot, " + tag_bits + ", 0u, " + tag_bits +
                    ") == (bucket & " + mask + ") ? int(slot) : -1;\n";
+        case Encoding::automatic:
+            break;
     }
+    throw Error(ErrorKind::unsupported, "an index that is built has a certain encoding", {.field = "encoding"});
 }
 
 template <int D>

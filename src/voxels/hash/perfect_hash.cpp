@@ -112,7 +112,7 @@ class Builder {
         return s;
     }
 
-    // Bits of short tags (voxels/short_tags.hpp); 0 if they are not wanted, not possible or no shorter.
+    // Bits of short tags (voxels/hash/short_tags.hpp); 0 if they are not wanted, not possible or no shorter.
     int tag_bits(const Shape& s) const {
         if (short_tags_ == 0 || s.linear) return 0;
         double buckets = 1, share = 1;

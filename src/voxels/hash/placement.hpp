@@ -13,6 +13,7 @@
 #include <quadrat/executor.hpp>
 
 #include "base/array.hpp"
+#include "base/random.hpp"
 #include "voxels/hash/sizes.hpp"
 
 #include <cstdint>
@@ -51,21 +52,16 @@ struct Buckets {
     }
 };
 
-/// A pseudo-random sequence: splitmix64.
+/// A pseudo-random sequence with `below` of its own: by the high bits, without a division.
 class Random {
   public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next() {
-        std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-        return z ^ z >> 31;
-    }
+    explicit Random(std::uint64_t seed) : numbers_(seed) {}
+    std::uint64_t next() { return numbers_.next(); }
     /// Uniform below n (n < 2^32).
     std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
 
   private:
-    std::uint64_t state_;
+    base::SplitMix numbers_;
 };
 
 /// The taken slots of the table.
@@ -123,7 +119,7 @@ class Placement {
     /// After a failure: the share of the buckets that had no turn.
     [[nodiscard]] double unplaced() const { return unplaced_; }
 
-    // The steps, shared with the construction for coherence (voxels/coherent.cpp).
+    // The steps, shared with the construction for coherence (voxels/hash/coherent.cpp).
     [[nodiscard]] bool fits(std::uint32_t q, Triple offset);
     /// True if the short tags of q and of the buckets that are placed tell all positions apart.
     [[nodiscard]] bool clear_of_partners(std::uint32_t q, Triple offset);

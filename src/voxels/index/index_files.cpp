@@ -39,18 +39,28 @@ void check_domain(const IndexParts<D>& p) {
 template <int D>
 void check_tags(const IndexParts<D>& p, const PerfectHash<D>& hash) {
     constexpr std::uint32_t most_buckets = 256;  // that agree with a tag: a walk tries them all
-    if (p.layout == Layout::brick || p.encoding == Encoding::bucket_tag) {
-        if (p.entries != 0 && !hash.unique_tags()) throw bad_part("table", "its sizes give no unique tags");
-        if (p.tag_bits < 32 && hash.buckets() >> p.tag_bits > most_buckets)
-            throw bad_part("tag bits", "too few for so many buckets");
-    } else if (p.encoding == Encoding::position_tag) {
-        std::uint32_t needed = 0;
-        for (const std::uint32_t bits : axis_bits<D>(p.extent)) needed += bits;
-        if (p.tag_bits < needed) throw bad_part("tag bits", "too few for the domain");
-    } else if (p.encoding == Encoding::position_hash && p.entries != 0) {
-        // A walk asks for every position of the domain.
-        if (p.cells() > most_hashed_cells || p.cells() / hash.slots() > most_cells_per_slot)
-            throw bad_part("domain", "too large for position hashes");
+    switch (p.layout == Layout::brick ? Encoding::bucket_tag : p.encoding) {
+        case Encoding::bucket_tag:
+            if (p.entries != 0 && !hash.unique_tags()) throw bad_part("table", "its sizes give no unique tags");
+            if (p.tag_bits < 32 && hash.buckets() >> p.tag_bits > most_buckets)
+                throw bad_part("tag bits", "too few for so many buckets");
+            return;
+        case Encoding::position_tag: {
+            std::uint32_t needed = 0;
+            for (const std::uint32_t bits : axis_bits<D>(p.extent)) needed += bits;
+            if (p.tag_bits < needed) throw bad_part("tag bits", "too few for the domain");
+            return;
+        }
+        case Encoding::position_hash:
+            if (p.entries == 0) return;
+            // A walk asks for every position of the domain.
+            if (p.cells() > most_hashed_cells || p.cells() / hash.slots() > most_cells_per_slot)
+                throw bad_part("domain", "too large for position hashes");
+            return;
+        case Encoding::automatic:
+        case Encoding::constrained:
+        case Encoding::domain_bit:  // no tags
+            return;
     }
 }
 

@@ -79,6 +79,7 @@ struct KeyShape {
 
 /// `count` bits from bit `at` on, at most 56; eight bytes from there must be readable.
 [[nodiscard]] inline std::uint64_t read_bits(const std::uint8_t* bytes, std::uint64_t at, std::uint32_t count) {
+    QUADRAT_ASSERT(count <= 56);
     std::uint64_t w;
     std::memcpy(&w, bytes + (at >> 3), 8);
     return w >> (at & 7) & ((std::uint64_t{1} << count) - 1);
@@ -92,8 +93,11 @@ inline void write_bits(std::uint8_t* bytes, std::uint64_t at, std::uint64_t valu
     std::memcpy(bytes + (at >> 3), &w, 8);
 }
 
-/// The place of the zero bit with number `k` of a word; 64 if it has not as many. Counts bytes side by side, then looks
-/// at one of them.
+/// The place of the zero bit with number `k` of a word; 64 if it has not as many. Zeros are counted in all bytes side
+/// by side, in pairs of bits, then fours, then eights; one multiplication adds the bytes up from below:
+///
+///     zeros of byte     c7 ...  c2          c1       c0
+///     s                 c7+..   c2+c1+c0    c1+c0    c0      the first byte whose sum is above k holds the place
 [[nodiscard]] inline std::uint32_t select_zero(std::uint64_t word, std::uint32_t k) {
     const std::uint64_t x = ~word;
     std::uint64_t s = x - (x >> 1 & 0x5555555555555555u);
