@@ -1,10 +1,9 @@
 // Bodies of a scene file: rows of their table, shapes that files have beside the library's, lattices of copies, and
 // spheres scattered at random.
 #include <cmath>
-#include <map>
 
-#include "base/assert.hpp"
 #include "base/random.hpp"
+#include "cells/spread_points.hpp"
 #include "scene_io/meshes.hpp"
 #include "scene_io/reader.hpp"
 
@@ -39,42 +38,38 @@ std::vector<RigidBody> lattice(const JsonCursor& at, const RigidBody& body) {
     return all;
 }
 
-// Spheres that keep a distance from each other, in cells as wide as the largest of them.
-class Spread {
+// Spheres that keep a distance from each other.
+class ScatteredSpheres {
   public:
-    Spread(double largest, double gap) : edge_(2 * largest + gap), gap_(gap) { QUADRAT_ASSERT(edge_ > 0); }
-    [[nodiscard]] double edge() const { return edge_; }
+    ScatteredSpheres(double largest, double gap) : places_(2 * largest + gap), gap_(gap) {}
+    /// Farther from 0 than 1e15 of these, places are too coarse to keep a distance.
+    [[nodiscard]] double edge() const { return places_.edge(); }
 
     /// Puts a sphere where it is; false, and it is not put, if it is too near to another.
     [[nodiscard]] bool put(const Vec3d& position, double radius) {
-        const Cell here = cell(position);
-        for (std::int64_t x = -1; x <= 1; ++x)
-            for (std::int64_t y = -1; y <= 1; ++y)
-                for (std::int64_t z = -1; z <= 1; ++z) {
-                    const auto found = cells_.find({here[0] + x, here[1] + y, here[2] + z});
-                    if (found == cells_.end()) continue;
-                    for (const auto& [other, other_radius] : found->second)
-                        if (near(other, position, other_radius + radius + gap_)) return false;
-                }
-        cells_[here].push_back({position, radius});
+        const cells::SpreadPoints::Place place{position[0], position[1], position[2]};
+        if (places_.any_near(place, [&](std::size_t other) { return too_near(spheres_[other], position, radius); }))
+            return false;
+        places_.add(place);
+        spheres_.push_back({position, radius});
         return true;
     }
 
   private:
-    using Cell = std::array<std::int64_t, 3>;
-    [[nodiscard]] Cell cell(const Vec3d& p) const {
-        return {static_cast<std::int64_t>(std::floor(p[0] / edge_)),
-                static_cast<std::int64_t>(std::floor(p[1] / edge_)),
-                static_cast<std::int64_t>(std::floor(p[2] / edge_))};
-    }
-    [[nodiscard]] static bool near(const Vec3d& a, const Vec3d& b, double reach) {
+    struct Ball {
+        Vec3d position;
+        double radius;
+    };
+    [[nodiscard]] bool too_near(const Ball& other, const Vec3d& position, double radius) const {
+        const double reach = other.radius + radius + gap_;
         double d_sq = 0;
-        for (int k = 0; k < 3; ++k) d_sq += (a[k] - b[k]) * (a[k] - b[k]);
+        for (int k = 0; k < 3; ++k) d_sq += (other.position[k] - position[k]) * (other.position[k] - position[k]);
         return d_sq < reach * reach;
     }
 
-    double edge_, gap_;
-    std::map<Cell, std::vector<std::pair<Vec3d, double>>> cells_;
+    cells::SpreadPoints places_;
+    double gap_;
+    std::vector<Ball> spheres_;
 };
 
 // "scatter": {"count", "lo", "hi", "radius": [least, most], "gap", "seed"}: spheres at random places of a box that do
@@ -91,7 +86,7 @@ std::vector<RigidBody> scatter(const JsonCursor& at, const RigidBody& body, Scen
     if (radii.size() != 2) radius_at.expected("two numbers, least and most");
     const double least = radii[0].number(Range::positive), most = radii[1].number(Range::positive);
     const auto gap = object.find("gap"), seed = object.find("seed");
-    Spread spread(most, gap ? gap->number(Range::not_negative) : 0);
+    ScatteredSpheres spread(most, gap ? gap->number(Range::not_negative) : 0);
     base::SplitMix random(seed ? seed->count(0, UINT64_MAX) : 1);
     object.end();
     if (most < least) radii[1].expected("at least the first radius");

@@ -59,23 +59,9 @@ void JsonCursor::expected(const std::string& what) const {
     fail("expected " + what + ", found " + shown(*value_));
 }
 
-// Particles are single precision, and so are products of what is given: beyond these nothing means anything.
-constexpr double smallest = 1e-18, largest = 1e18;
-
 double JsonCursor::number(Range range) const {
     const double x = value_->is_number() ? value_->get<double>() : std::nan("");
-    const bool positive = range == Range::positive || range == Range::positive_or_unset;
-    const bool not_negative = range == Range::not_negative || range == Range::until;
-    const bool share = range == Range::share;
-    const bool fits =
-        std::isfinite(x) && (!positive || x > 0) && (!not_negative || x >= 0) && (!share || (x >= 0 && x <= 1));
-    if (fits && (std::abs(x) > largest || (positive && x < smallest)))
-        expected("a number between 1e-18 and 1e18 in size");
-    if (!fits)
-        expected(positive       ? "a positive number"
-                 : not_negative ? "a number of at least 0"
-                 : share        ? "a number from 0 to 1"
-                                : "a finite number");
+    if (const char* what = simulation::expected_instead(x, range, simulation::Given::by_file)) expected(what);
     return x;
 }
 

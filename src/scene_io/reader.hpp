@@ -1,5 +1,5 @@
 // The whole of a scene from JSON. Rows of the tables are read by read_fields; what a file may say beside them
-// (extra_keys lists those keys) is read here.
+// is read here, and listed in docs/scenes.md.
 #pragma once
 
 #include "scene_io/read_fields.hpp"

@@ -1,10 +1,10 @@
 // Scenes in JSON: docs/scenes.md is the schema. A file gives the library's Scene and how to draw it. This module stands
-// on simulation and io; the command line uses it, and bindings may. scene_file.hpp is what others touch, and page.hpp
-// for the generated part of docs/scenes.md; the rest is how it is done:
+// on simulation and io; the command line uses it, and bindings may. scene_file.hpp is what others touch; the rest is
+// how it is done:
 //   json, parse       values with their paths
 //   read_fields       one row of a table read from JSON, by its type
 //   reader            the whole of a scene; fluids, bodies, cloths, meshes: what is more than rows
-//   view_fields       the table of SceneView; extra_keys: keys that no member stands for
+//   view_fields       the table of SceneView
 #pragma once
 
 #include <quadrat/error.hpp>

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "scene_io/extra_keys.hpp"
+#include "scene_io/read_fields.hpp"
 #include "scene_io/view_fields.hpp"
 #include "simulation/scene/scene_fields.hpp"
 
@@ -43,6 +44,18 @@ std::string shown(const M& value) {
     }
 }
 
+// What a member is that a file leaves out, in two dimensions, too, where that is something else.
+template <Described S, class M>
+std::string default_of(M S::*member) {
+    const S usual = blank<S>(3), flat = blank<S>(2);
+    std::string text = shown(usual.*member);
+    if constexpr (std::is_same_v<M, Vec3d>) {
+        const Vec3d& v = flat.*member;
+        if (v != usual.*member) text += "; 2D [" + number(v[0]) + ", " + number(v[1]) + "]";
+    }
+    return text;
+}
+
 // "m, above 0": the unit and what is allowed.
 template <class Row>
 std::string limits(const Row& row) {
@@ -74,7 +87,6 @@ struct Line {
 
 template <Described S>
 void add_lines(std::vector<Line>& lines) {
-    const S defaults = {};
     simulation::for_each_field<S>([&](const auto& row) {
         if (row.use != simulation::Use::file) return;
         using M = typename std::remove_cvref_t<decltype(row)>::Member;
@@ -83,7 +95,7 @@ void add_lines(std::vector<Line>& lines) {
         lines.push_back({row.name,
                          row.needed      ? "needed"
                          : row.otherwise ? row.otherwise
-                                         : shown(defaults.*row.member),
+                                         : default_of<S>(row.member),
                          limits(row), row.about});
     });
     for (const ExtraKey& key : extra_keys<S>) lines.push_back({key.name, key.otherwise, key.unit, key.about});

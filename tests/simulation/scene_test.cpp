@@ -72,7 +72,7 @@ TEST(SceneLimits, SupportsAndSteps) {
     EXPECT_EQ(wrong([](Scene& s) { s.stepping.courant = 1e-300; }), "/stepping/courant");
     EXPECT_EQ(wrong([](Scene& s) { s.phases[0].sound_speed = 1e30; }), "/phases/0/sound_speed");
     EXPECT_EQ(wrong([](Scene& s) { s.phases[0].viscosity = 1e30; }), "/phases/0/viscosity");
-    EXPECT_EQ(wrong([](Scene& s) { s.gravity[1] = -1e30; }), "/gravity");
+    EXPECT_EQ(wrong([](Scene& s) { s.gravity[1] = -1e30; }), "/gravity/1");
     EXPECT_EQ(wrong([](Scene& s) {
                   s.cloths.push_back(upright_sheet(0.3));
                   s.cloths[0].options.time_step = 1e-300;

@@ -17,32 +17,8 @@ struct CheckContext {
 };
 
 inline void check_number(double x, Range range, const Path& path) {
-    const auto expected = [&](const char* what) {
+    if (const char* what = expected_instead(x, range, Given::by_program))
         fail(path.text(), std::string("expected ") + what + ", found " + text(x));
-    };
-    const bool is_finite = std::isfinite(x);
-    switch (range) {
-        case Range::positive:
-            if (!(x > 0 && is_finite)) expected("a positive number");
-            break;
-        case Range::positive_or_unset:
-        case Range::not_negative:
-            if (!(x >= 0 && is_finite)) expected("a number of at least 0");
-            break;
-        case Range::until:
-            if (!(x >= 0)) expected("a number of at least 0");
-            break;
-        case Range::share:
-            if (!(x >= 0 && x <= 1)) expected("a number from 0 to 1");
-            break;
-        case Range::any:
-        case Range::corner:
-        case Range::direction:
-        case Range::turn:
-        case Range::phase:
-            if (!is_finite) expected("a finite number");
-            break;
-    }
 }
 
 /// Along the axes that the scene has; z is 0 in two dimensions, but for the corner of a box, where it has no meaning.

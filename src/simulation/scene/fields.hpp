@@ -9,6 +9,7 @@
 #include <quadrat/geometry.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -31,6 +32,27 @@ enum class Range : std::uint8_t {
     turn,               ///< three numbers in two dimensions too, where only z may differ from 0
     phase,              ///< the number of one of Scene::phases; a file may give its name
 };
+
+/// Who gives a number: in a file 0 does not stand for a number that is left out.
+enum class Given { by_file, by_program };
+
+/// Particles are single precision, and so are products of what is given: beyond these sizes nothing means anything.
+inline constexpr double smallest_number = 1e-18, largest_number = 1e18;
+
+/// What is expected where x cannot be; null where it can.
+[[nodiscard]] inline const char* expected_instead(double x, Range range, Given given) {
+    const bool may_be_unset = range == Range::positive_or_unset && given == Given::by_program;
+    const bool positive = range == Range::positive || (range == Range::positive_or_unset && !may_be_unset);
+    if (positive && !(x > 0 && std::isfinite(x))) return "a positive number";
+    if ((may_be_unset || range == Range::not_negative) && !(x >= 0 && std::isfinite(x)))
+        return "a number of at least 0";
+    if (range == Range::until && !(x >= 0)) return "a number of at least 0";
+    if (range == Range::share && !(x >= 0 && x <= 1)) return "a number from 0 to 1";
+    if (range == Range::until && std::isinf(x)) return nullptr;
+    if (!std::isfinite(x)) return "a finite number";
+    const bool too_small = (positive || may_be_unset) && x != 0 && x < smallest_number;
+    return too_small || std::abs(x) > largest_number ? "a number between 1e-18 and 1e18 in size" : nullptr;
+}
 
 /// Who uses a member.
 enum class Use : std::uint8_t {

@@ -101,7 +101,7 @@ struct FieldsOf<IncompressibleOptions> {
         field("divergence_error", &S::divergence_error, "",
               "Average rate of density change, times the step, that a step may leave.")
             .in(Range::positive),
-        field("max_iterations", &S::max_iterations, "", "Of the pressure solver, per step.").from(1)};
+        field("max_iterations", &S::max_iterations, "", "Of the pressure solver in each step, at most.").from(1)};
 };
 
 template <>
@@ -116,14 +116,15 @@ struct FieldsOf<Phase> {
         field("sound_speed", &S::sound_speed, "m/s", "How fast pressure travels.")
             .in(Range::positive_or_unset)
             .or_else("ten times the expected speed"),
-        field("stiffness", &S::stiffness, "Pa", "Of the weakly compressible solver; in N m/kg of the ideal gas.")
+        field("stiffness", &S::stiffness, "Pa",
+              "Stiffness of the weakly compressible solver; of the ideal gas, in N m/kg.")
             .in(Range::positive_or_unset)
             .or_else("from the sound speed"),
         field("gamma", &S::gamma, "", "Tait's exponent.").in(Range::positive),
         field("tension", &S::tension, "N/m", "Against other phases and free surfaces.").in(Range::not_negative),
         field("negative_pressure", &S::negative_pressure, "",
               "Fluid below its rest density pulls; free surfaces then clump."),
-        field("particle_mass", &S::particle_mass, "kg", "Of one particle.")
+        field("particle_mass", &S::particle_mass, "kg", "What one particle weighs.")
             .in(Range::positive_or_unset)
             .or_else("density times spacing to the power of the dimension"),
         field("support", &S::support, "m", "Radius of the kernel, 1 to 8 times the distance of particles.")
@@ -159,10 +160,8 @@ struct FieldsOf<Emitter> {
     static constexpr std::tuple rows = {
         field("phase", &S::phase, "", phase_words).in(Range::phase),
         field("position", &S::position, "m", "Centre of the disc.").must(),
-        field("direction", &S::direction, "", "Where the particles go; of any length but 0.")
-            .in(Range::direction)
-            .or_else("[0, 0, -1]; 2D [0, -1]"),
-        field("radius", &S::radius, "m", "Of the disc.").in(Range::positive),
+        field("direction", &S::direction, "", "Where the particles go; of any length but 0.").in(Range::direction),
+        field("radius", &S::radius, "m", "The radius of the disc.").in(Range::positive),
         field("speed", &S::speed, "m/s", "Of what is sent out.").in(Range::positive),
         field("start", &S::start, "s", "When it begins.").in(Range::not_negative),
         field("end", &S::end, "s", "When it ends, after `start`.").in(Range::until).or_else("never"),
@@ -190,12 +189,11 @@ struct FieldsOf<RigidBody> {
         field("size", &S::size, "m", "box: its whole edges.").in(Range::positive).must().when(is<BodyShape::box>),
         field("normal", &S::normal, "", "plane: points to the fluid; the plane passes through `position`.")
             .in(Range::direction)
-            .or_else("[0, 0, 1]; 2D [0, 1]")
             .when(is<BodyShape::plane>),
         field("triangles", &S::triangles, "", "").as(Use::made),
         field("vertices", &S::vertices, "m", "").in(Range::corner).as(Use::made),
         field("density", &S::density, "kg/m³", "Of dynamic bodies.").in(Range::positive),
-        field("position", &S::position, "m", "Of the centre; of the origin of a mesh."),
+        field("position", &S::position, "m", "Where its centre is; of a mesh, its origin."),
         field("rotation", &S::orientation, "",
               "`{\"axis\": [x, y, z], \"degrees\": a}`: how it is turned at the start.")
             .or_else("none"),
@@ -212,7 +210,7 @@ template <>
 struct FieldsOf<ClothOptions> {
     using S = ClothOptions;
     static constexpr std::tuple rows = {
-        field("time_step", &S::time_step, "s", "Of the cloth alone.").in(Range::positive),
+        field("time_step", &S::time_step, "s", "The step of the cloth alone.").in(Range::positive),
         field("gravity", &S::gravity, "m/s²", "").in(Range::corner).as(Use::made),
         field("thickness", &S::thickness, "m", "Kept between surfaces; well below the length of an edge.")
             .in(Range::positive),
@@ -223,20 +221,21 @@ struct FieldsOf<ClothOptions> {
             .in(Range::not_negative),
         field("bend_compliance", &S::bend_compliance, "m/N", "Between the far corners of neighbouring triangles.")
             .in(Range::not_negative),
-        field("iterations", &S::iterations, "", "Of the solver, per step.").from(1, 10000),
+        field("iterations", &S::iterations, "", "Iterations of the solver in each step.").from(1, 10000),
         field("executor", &S::executor, "", "").as(Use::run_time)};
 };
 
 template <>
 struct FieldsOf<SceneCloth> {
     using S = SceneCloth;
-    static constexpr std::tuple rows = {field("name", &S::name, "", "For people."),
-                                        field("triangles", &S::triangles, "", "").as(Use::made),
-                                        field("positions", &S::positions, "m", "").in(Range::corner).as(Use::made),
-                                        field("pins", &S::pins, "", "").as(Use::made),
-                                        group(&S::options),
-                                        field("density", &S::density, "kg/m²", "Of the sheet.").in(Range::positive),
-                                        group(&S::response)};
+    static constexpr std::tuple rows = {
+        field("name", &S::name, "", "For people."),
+        field("triangles", &S::triangles, "", "").as(Use::made),
+        field("positions", &S::positions, "m", "").in(Range::corner).as(Use::made),
+        field("pins", &S::pins, "", "").as(Use::made),
+        group(&S::options),
+        field("density", &S::density, "kg/m²", "The mass of a square metre of the sheet.").in(Range::positive),
+        group(&S::response)};
 };
 
 template <>
@@ -246,7 +245,7 @@ struct FieldsOf<Scene> {
         field("dimension", &S::dimension, "", "Of space.").from(2, 3),
         field("name", &S::name, "", "Title of the report.").or_else("the file's"),
         field("domain", &S::domain, "", "The box that holds everything, below.").must(),
-        field("gravity", &S::gravity, "m/s²", "Pulls everything.").or_else("[0, 0, -9.81]; 2D [0, -9.81]"),
+        field("gravity", &S::gravity, "m/s²", "Pulls everything."),
         field("attraction", &S::attraction, "1/s", "Pulls the fluid to the origin with -attraction² x.")
             .in(Range::not_negative),
         field("spacing", &S::spacing, "m", "Distance of particles at rest.").in(Range::positive),
@@ -267,7 +266,7 @@ struct FieldsOf<Scene> {
         field("bodies", &S::bodies, "", "Solids, below."),
         field("cloths", &S::cloths, "", "Sheets and shells, below."),
         field("jitter", &S::jitter, "", "Random displacement of block particles, in spacings.").in(Range::share),
-        field("seed", &S::seed, "", "Of the jitter.").from(0, UINT64_MAX),
+        field("seed", &S::seed, "", "Chooses the jitter: the same seed, the same places.").from(0, UINT64_MAX),
         field("end_time", &S::end_time, "s", "The last frame is the first one at or after it.")
             .in(Range::positive_or_unset),
         field("frame_interval", &S::frame_interval, "s", "Time between frames; at most a million until `end_time`.")

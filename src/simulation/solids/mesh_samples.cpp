@@ -1,11 +1,10 @@
 // Points that stand for the surface of a mesh, on it or some way below it.
 #include "base/assert.hpp"
+#include "cells/spread_points.hpp"
 #include "simulation/solids/mesh_shape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,43 +12,24 @@ namespace quadrat::simulation {
 namespace {
 
 // Points, found by their place.
-class Spread {
+class Samples {
   public:
-    explicit Spread(double cell) : cell_(cell) {}
+    explicit Samples(double cell) : places_(cell) {}
     void add(const Vector& p) {
-        cells_[cell_of(p)].push_back(points.size());
+        places_.add({p[0], p[1], p[2]});
         points.push_back(p);
     }
     /// Whether one of the first `count` points is nearer than r, which is at most the edge of a cell.
     [[nodiscard]] bool near(const Vector& p, double r, std::size_t count) const {
-        const Cell c = cell_of(p);
-        for (long x = -1; x <= 1; ++x)
-            for (long y = -1; y <= 1; ++y)
-                for (long z = -1; z <= 1; ++z) {
-                    const auto it = cells_.find({c[0] + x, c[1] + y, c[2] + z});
-                    if (it == cells_.end()) continue;
-                    for (const std::size_t o : it->second)
-                        if (o < count && (points[o] - p).norm() < r) return true;
-                }
-        return false;
+        QUADRAT_ASSERT(r <= places_.edge());
+        return places_.any_near({p[0], p[1], p[2]},
+                                [&](std::size_t other) { return other < count && (points[other] - p).norm() < r; });
     }
 
     std::vector<Vector> points;
 
   private:
-    using Cell = std::array<long, 3>;
-    struct CellHash {
-        std::size_t operator()(const Cell& c) const {
-            return static_cast<std::size_t>(c[0] * 73856093L ^ c[1] * 19349663L ^ c[2] * 83492791L);
-        }
-    };
-    [[nodiscard]] Cell cell_of(const Vector& p) const {
-        Cell c;
-        for (std::size_t k = 0; k < 3; ++k) c[k] = static_cast<long>(std::floor(p[static_cast<int>(k)] / cell_));
-        return c;
-    }
-    double cell_;
-    std::unordered_map<Cell, std::vector<std::size_t>, CellHash> cells_;
+    cells::SpreadPoints places_;
 };
 
 }  // namespace
@@ -60,7 +40,7 @@ class Spread {
 std::vector<Vector> MeshShape::sample_surface(double spacing, double depth) const {
     QUADRAT_ASSERT(spacing > 0 && depth >= 0);
     constexpr double parts[] = {1, 0.5, 0.25, 0.125, 0};
-    Spread out(2 * spacing + depth);
+    Samples out(spacing + 1.5 * depth);
     for (const double part : parts) {
         const double below = part * depth;
         const std::size_t deeper = out.points.size();

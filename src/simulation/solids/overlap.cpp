@@ -60,6 +60,7 @@ bool surfaces_overlap(const Shape& a, const BodyPose& pa, const Shape& b, const 
 
 // `ball` is a sphere.
 bool ball_in(const Body& ball, const BodyPose& pa, const Body& b, const BodyPose& pb, double tolerance) {
+    QUADRAT_ASSERT(ball.shape->kind() == BodyShape::sphere);
     const double r = ball.shape->radius();
     return b.shape->deep_distance(in_frame(pb, vector(pa.position)), r).value < r - tolerance;
 }

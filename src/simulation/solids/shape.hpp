@@ -1,6 +1,7 @@
 // What a body looks like: one interface, one file per shape behind it (sphere_shape.cpp, box_shape.cpp,
-// plane_shape.cpp, mesh_shape.cpp). A new shape is a name in BodyShape, a file, a row in shape_rows, and its row and
-// column in the table of meetings.hpp; each that is forgotten fails to compile. Everything is in the frame of the body.
+// plane_shape.cpp, mesh_shape.cpp). A new shape is a name in BodyShape, a file, a row in the table of shape.cpp, and
+// its row and column in the table of meetings.hpp; each that is forgotten fails to compile. Everything is in the frame
+// of the body.
 #pragma once
 
 #include <quadrat/simulation/scene.hpp>

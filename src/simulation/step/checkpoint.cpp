@@ -45,7 +45,7 @@ static_assert(layout<Scene>(0) == 838617995649864484u,
               "a scene has other members: raise the number in `magic`, and give layout's here");
 
 // 64 bits over all bytes and their number: each word is mixed in by steps that lose nothing, so a change of one word
-// always shows.
+// always shows. The multipliers are those of SplitMix64, as in voxels/file/checksum.cpp.
 std::uint64_t checksum(std::span<const std::byte> bytes) {
     std::uint64_t sum = 0x9E3779B97F4A7C15u ^ bytes.size();
     for (std::size_t at = 0; at < bytes.size(); at += 8) {

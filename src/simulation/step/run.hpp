@@ -78,7 +78,7 @@ void per_particle_frame(Run& run, double end);
 // incompressible_step.cpp
 void incompressible_step(Run& run, double end);
 
-// collide.cpp
+// particle_collisions.cpp
 /// Keeps particles on the right side of walls, bodies and cloth; paths are from Run::before to the positions.
 void collide(Run& run, double dt);
 
