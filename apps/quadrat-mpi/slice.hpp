@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/kinds.hpp"
 #include "io/table/table.hpp"
 
 namespace quadrat::mpi_cli {
@@ -41,10 +43,7 @@ enum class Rows { boxes, points };
 /// Calls fn.operator()<D, T>() for the slice's dimension and type.
 template <class Fn>
 void dispatch(const Slice& slice, Fn&& fn) {
-    if (slice.dimension == 2)
-        slice.is_float ? fn.template operator()<2, float>() : fn.template operator()<2, double>();
-    else
-        slice.is_float ? fn.template operator()<3, float>() : fn.template operator()<3, double>();
+    base::dispatch(slice.dimension, slice.is_float ? base::Scalar::f32 : base::Scalar::f64, std::forward<Fn>(fn));
 }
 
 }  // namespace quadrat::mpi_cli

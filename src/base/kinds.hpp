@@ -13,6 +13,7 @@
 
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace quadrat::base {
 
@@ -23,8 +24,15 @@ struct Kind {
 };
 
 template <class... K>
-struct KindList {};
+struct KindList {
+    /// One of the four.
+    template <template <int, class> class Of>
+    using Any = std::variant<Of<K::D, typename K::T>...>;
+};
 using Kinds = KindList<Kind<2, float>, Kind<3, float>, Kind<2, double>, Kind<3, double>>;
+/// A Thing<D, T> whose kind is known at run time only: `AnyOf<Thing>` is a std::variant.
+template <template <int, class> class Of>
+using AnyOf = Kinds::Any<Of>;
 
 /// The scalar types by name, for what is known at run time only.
 enum class Scalar { f32, f64 };

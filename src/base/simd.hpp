@@ -33,7 +33,9 @@
 //   }
 //   #endif
 //
-// cells/match.cpp is the shortest real one. Calls in a loop take the kernel out of it.
+// cells/match.cpp is the shortest real one. Calls in a loop take the kernel out of it. What is for no kind, or for one
+// dimension or one type alone, needs no table: the function itself is exported, and one that calls it stands in its
+// header.
 //
 // Predicates use Mul and Add, never MulAdd: an answer must not depend on the target (docs/concepts.md).
 #pragma once

@@ -9,13 +9,13 @@
 namespace quadrat::cli {
 namespace {
 
-constexpr double slab_share = 0.006;  // thickness of what is drawn of a plane, of the domain's longest side
+constexpr double plate_share = 0.006;  // thickness of what is drawn of a plane, of the domain's longest side
 
 double dot(const Vec3d& a, const Vec3d& b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-Solid cut_slab(const Wall& wall, const std::vector<Wall>& all, const Box3d& box, double thickness) {
+Solid cut_plate(const Wall& wall, const std::vector<Wall>& all, const Box3d& box, double thickness) {
     const Vec3d& n = wall.normal;
     const int axis = std::abs(n[0]) < 0.6 ? 0 : std::abs(n[1]) < 0.6 ? 1 : 2;
     Vec3d u{}, center{};
@@ -58,24 +58,24 @@ Solid cut_slab(const Wall& wall, const std::vector<Wall>& all, const Box3d& box,
         }
     for (const Wall& other : all)
         if (&other != &wall) keep_in_front(other.normal, other.offset - thickness);
-    Solid slab;
+    Solid plate;
     const auto m = static_cast<std::uint32_t>(polygon.size());
-    if (m < 3) return slab;
-    slab.vertices = polygon;
+    if (m < 3) return plate;
+    plate.vertices = polygon;
     for (Vec3d p : polygon) {
         for (int k = 0; k < 3; ++k) p[k] -= thickness * n[k];
-        slab.vertices.push_back(p);
+        plate.vertices.push_back(p);
     }
     for (std::uint32_t i = 0; i < m; ++i) {
         const std::uint32_t j = (i + 1) % m;
-        if (i >= 2) slab.triangles.insert(slab.triangles.end(), {{0, i - 1, i}, {m, m + i, m + i - 1}});
-        slab.triangles.insert(slab.triangles.end(), {{i, m + j, j}, {i, m + i, m + j}});
+        if (i >= 2) plate.triangles.insert(plate.triangles.end(), {{0, i - 1, i}, {m, m + i, m + i - 1}});
+        plate.triangles.insert(plate.triangles.end(), {{i, m + j, j}, {i, m + i, m + j}});
     }
-    return slab;
+    return plate;
 }
 
-// In two dimensions slabs are seen from the side: as deep as a particle.
-Box3d box_of_slabs(const Simulation& simulation) {
+// In two dimensions plates are seen from the side: as deep as a particle.
+Box3d box_of_plates(const Simulation& simulation) {
     const Scene& scene = simulation.scene();
     Box3d box = scene.domain.box;
     if (scene.dimension == 2) {
@@ -153,8 +153,8 @@ std::vector<Wall> walls_of(const Simulation& simulation, const SceneView& view) 
     return walls;
 }
 
-Solid slab_of(const Wall& wall, const std::vector<Wall>& all, const Simulation& simulation, double size) {
-    return cut_slab(wall, all, box_of_slabs(simulation), slab_share * size);
+Solid plate_of(const Wall& wall, const std::vector<Wall>& all, const Simulation& simulation, double size) {
+    return cut_plate(wall, all, box_of_plates(simulation), plate_share * size);
 }
 
 io::Mesh solid_mesh(const Simulation& simulation, const SceneView& view) {
@@ -177,11 +177,11 @@ io::Mesh solid_mesh(const Simulation& simulation, const SceneView& view) {
         const ClothSurface cloth = simulation.cloth(i);
         add(cloth.positions, cloth.triangles, color_of(view.cloth_colors, i, 0xb5343f));
     }
-    const Box3d box = box_of_slabs(simulation);
+    const Box3d box = box_of_plates(simulation);
     const std::vector<Wall> walls = walls_of(simulation, view);
     for (const Wall& wall : walls) {
-        const Solid slab = slab_of(wall, walls, simulation, largest_side(box));
-        add(slab.vertices, slab.triangles, wall.color);
+        const Solid plate = plate_of(wall, walls, simulation, largest_side(box));
+        add(plate.vertices, plate.triangles, wall.color);
     }
     return mesh;
 }

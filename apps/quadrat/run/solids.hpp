@@ -47,10 +47,9 @@ struct Wall {
 /// The planes of the domain and the bodies that are planes.
 [[nodiscard]] std::vector<Wall> walls_of(const Simulation& simulation, const SceneView& view);
 
-/// What is seen of a plane, as a slab behind it: a large square cut by the sides of the domain and by the other planes.
-/// Empty if nothing is left.
-/// size: the domain's longest side.
-[[nodiscard]] Solid slab_of(const Wall& wall, const std::vector<Wall>& all, const Simulation& simulation, double size);
+/// What is seen of a plane, as a plate behind it: a large square cut by the sides of the domain and by the other
+/// planes. Empty if nothing is left. size: the domain's longest side.
+[[nodiscard]] Solid plate_of(const Wall& wall, const std::vector<Wall>& all, const Simulation& simulation, double size);
 
 /// The colour with that number, or a default where there is none.
 [[nodiscard]] render::Color color_of(const std::vector<std::uint32_t>& colors, std::size_t i, std::uint32_t otherwise);

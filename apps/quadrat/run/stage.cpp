@@ -151,10 +151,10 @@ void add_walls(render::Stage& stage, const Simulation& simulation, const SceneVi
     for (const Wall& wall : walls) {
         const double before = wall.normal[0] * eye[0] + wall.normal[1] * eye[1] + wall.normal[2] * eye[2];
         if (simulation.scene().dimension == 3 && before <= wall.offset) continue;
-        const Solid slab = slab_of(wall, walls, simulation, size);
+        const Solid plate = plate_of(wall, walls, simulation, size);
         render::Shape shape;
-        for (const Vec3d& v : slab.vertices) shape.vertices.push_back(narrow(v));
-        shape.triangles = slab.triangles;
+        for (const Vec3d& v : plate.vertices) shape.vertices.push_back(narrow(v));
+        shape.triangles = plate.triangles;
         shape.colors = {wall.color};
         shape.finish = {.coat = 0.02f};
         if (!shape.triangles.empty()) stage.shapes.push_back(std::move(shape));

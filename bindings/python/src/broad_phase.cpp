@@ -3,6 +3,8 @@
 #include "bind.hpp"
 #include "calls.hpp"
 
+#include "base/kinds.hpp"
+
 #include <quadrat/broad_phase.hpp>
 
 #include <algorithm>
@@ -20,7 +22,7 @@ namespace {
 
 template <int D, class T>
 using Grid = HashGridHierarchy<D, T>;
-using AnyGrid = std::variant<Grid<2, float>, Grid<3, float>, Grid<2, double>, Grid<3, double>>;
+using AnyGrid = base::AnyOf<Grid>;
 
 HashGridOptions options_of(unsigned threads, std::size_t max_bytes) {
     HashGridOptions options;

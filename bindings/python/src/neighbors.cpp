@@ -4,6 +4,8 @@
 #include "calls.hpp"
 #include "neighbor_list.hpp"
 
+#include "base/kinds.hpp"
+
 #include <quadrat/neighbors.hpp>
 
 #include <atomic>
@@ -15,11 +17,14 @@
 namespace quadrat::python {
 namespace {
 
-using AnyIndex = std::variant<CellIndex<2, float>, CellIndex<3, float>, CellIndex<2, double>, CellIndex<3, double>>;
+using AnyIndex = base::AnyOf<CellIndex>;
 
 RadiusRule rule_of(const std::string& wanted) {
     if (const auto rule = radius_rule_named(wanted)) return *rule;
-    throw Error(ErrorKind::bad_value, "must be own, max, min or sum, not " + wanted, {.field = "rule"});
+    std::string names;
+    for (const RadiusRule rule : all_radius_rules)
+        names += (names.empty() ? "" : rule == all_radius_rules.back() ? " or " : ", ") + std::string(name_of(rule));
+    throw Error(ErrorKind::bad_value, "must be " + names + ", not " + wanted, {.field = "rule"});
 }
 
 struct IndexOptions {
