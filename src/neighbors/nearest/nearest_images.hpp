@@ -25,6 +25,7 @@ struct NearestImages {
     T farthest;  ///< 0: no limit
     Executor* executor;
     std::uint64_t max_bytes;
+    StopToken stop;
 };
 
 template <int D, class T>
