@@ -232,12 +232,23 @@ def test_ten_thousand_calls_leave_no_memory_behind(rng):
     assert resident() - before < 2 << 20
 
 
-def test_import_is_light():
+def test_import_is_light(tmp_path):
+    """At most 15 ms beyond NumPy, with compiled modules, as pip leaves them. Of many tries the best: other tests run meanwhile."""
     code = ("import time, numpy\nt = time.perf_counter()\nimport quadrat, sys\nprint(time.perf_counter() - t)\n"
-            "print([m for m in ('scipy', 'ase', 'tqdm', 'IPython') if m in sys.modules])")
+            "print([m for m in ('scipy', 'ase', 'tqdm', 'IPython', 'quadrat._contacts', 'quadrat._simulation', 'quadrat._voxels')\n"
+            "       if m in sys.modules])")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
     seconds = []
-    for _ in range(5):
-        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    while len(seconds) < 30 and (len(seconds) < 3 or min(seconds) >= 0.015):
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout.splitlines()
         seconds.append(float(out[0]))
         assert out[1] == "[]"
-    assert min(seconds) < 0.05, seconds
+    assert min(seconds) < 0.015, seconds
+
+
+def test_what_is_imported_later_is_there():
+    code = ("import quadrat\nassert set(quadrat.__all__) <= set(dir(quadrat)) and 'open' in dir(quadrat)\n"
+            "for name in [*quadrat.__all__, 'open']: assert name == '__version__' or 'quadrat' in getattr(quadrat, name).__module__\n"
+            "from quadrat import Mesh, Simulation, pack\nassert not hasattr(quadrat, 'nothing')")
+    subprocess.run([sys.executable, "-c", code], check=True)
