@@ -5,6 +5,7 @@
 #include "base/parallel.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -13,8 +14,27 @@
 namespace quadrat::python {
 namespace {
 
-constexpr std::size_t queries_per_part = 32768;
 constexpr std::size_t queries_per_task = 512;
+
+// How many queries are asked at once: as many as take about 20 ms, at least one task per thread. What is found does not
+// depend on it.
+class PartSize {
+  public:
+    explicit PartSize(const Executor* executor) : smallest_(queries_per_task * base::thread_count(executor)) {}
+    [[nodiscard]] std::size_t now() const { return size_; }
+    void next() {
+        const auto end = Clock::now();
+        const double share = std::chrono::duration<double>(end - begin_).count() / 0.02;
+        begin_ = end;
+        if (share < 0.5 && size_ < std::size_t{1} << 20) size_ *= share < 0.1 ? 8 : 2;
+        if (share > 2 && size_ > smallest_) size_ /= 2;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point begin_ = Clock::now();
+    std::size_t smallest_, size_ = smallest_;
+};
 
 QueryOptions options_of(const py::object& filter) {
     QueryOptions options;
@@ -44,15 +64,18 @@ Error placed(const Error& error, std::size_t first, std::size_t count, One&& one
 
 // ask(part of the queries, number of the first) for one part after the other; one(k) asks query k alone.
 template <class Query, class Ask, class One>
-void in_parts(std::span<const Query> queries, Call& call, Ask&& ask, One&& one) {
-    for (std::size_t first = 0; first < queries.size(); first += queries_per_part) {
-        const std::size_t count = std::min(queries_per_part, queries.size() - first);
+void in_parts(std::span<const Query> queries, Call& call, const Executor* executor, Ask&& ask, One&& one) {
+    PartSize part(executor);
+    for (std::size_t first = 0; first < queries.size();) {
+        const std::size_t count = std::min(part.now(), queries.size() - first);
         try {
             ask(queries.subspan(first, count), first);
         } catch (const Error& e) {
             throw placed(e, first, count, one);
         }
-        call.look_or_throw(static_cast<double>(first + count) / static_cast<double>(queries.size()));
+        first += count;
+        call.look_or_throw(static_cast<double>(first) / static_cast<double>(queries.size()));
+        part.next();
     }
 }
 
@@ -64,7 +87,7 @@ void one_by_one(std::span<const Query> queries, Call& call, Executor* executor, 
             for (std::size_t k = begin; k < end; ++k) one(first + k);
         });
     };
-    in_parts(queries, call, ask, one);
+    in_parts(queries, call, executor, ask, one);
 }
 
 // The rows of a part, ascending, behind those before it.
@@ -117,7 +140,7 @@ py::tuple BoxSet::find(int shape, const py::array& given, const py::object& filt
                 QueryRows found;
                 std::vector<std::uint32_t> row;
                 in_parts(
-                    queries, call,
+                    queries, call, options_.executor,
                     [&](std::span<const Query> part, std::size_t) {
                         grid.find_all(part, found, options);
                         append(found, options_.executor, offsets, slots);
@@ -165,7 +188,7 @@ py::tuple BoxSet::nearest(const py::array& points, const py::object& filter) {
         call.read(lock_, [&] {
             std::vector<std::optional<typename Grid<D, T>::Hit>> found;
             in_parts(
-                given, call,
+                given, call, options_.executor,
                 [&](std::span<const Vec<D, T>> part, std::size_t first) {
                     grid.nearest(part, found, options);
                     hits.set_all(first, found);
@@ -204,7 +227,7 @@ py::tuple BoxSet::closest_hits(const py::array& rays, const py::object& filter) 
         call.read(lock_, [&] {
             std::vector<std::optional<typename Grid<D, T>::Hit>> found;
             in_parts(
-                given, call,
+                given, call, options_.executor,
                 [&](std::span<const Ray<D, T>> part, std::size_t first) {
                     grid.closest_hits(part, found, options);
                     hits.set_all(first, found);

@@ -58,6 +58,7 @@ class Index {
   public:
     Index(int dimension, bool single, const IndexOptions& options)
         : executor_(executor_of(options.threads)),
+          periodic_(!options.vectors.is_none()),
           index_(base::dispatch(dimension, single ? base::Scalar::f32 : base::Scalar::f64,
                                 [&]<int D, class T>() { return index_of<D, T>(options); })) {}
 
@@ -133,7 +134,9 @@ class Index {
                       py::object progress) {
         visit([&]<int D, class T>(CellIndex<D, T>& index) {
             const auto asked = asked_points<D, T>(queries);
-            Call call(std::move(progress), work_on(asked ? asked->size() : size_.load()));
+            // Searches of images listen and say nothing, so that somebody else has to look.
+            const std::size_t rows = asked ? asked->size() : size_.load();
+            Call call(std::move(progress), periodic_ && rows >= 20'000 ? Call::Work::aside : work_on(rows));
             const Watch watch = call.watch();
             const SharedList::Filling only_one(out);
             NeighborList& list = out.fresh(D, sizeof(T) == 4);
@@ -190,6 +193,7 @@ class Index {
     }
 
     Executor* executor_;
+    bool periodic_;
     std::atomic<std::size_t> size_ = 0;  // of the index, for those who do not wait for a change
     AnyIndex index_;
     ObjectLock lock_;

@@ -280,7 +280,8 @@ def test_a_bad_question_is_named(rng):
         with pytest.raises(TypeError):
             call()
     for call in (lambda: kept.nearest(other, 0), lambda: kept.cast_boxes(np.hstack([other, other]), other[:-1]),
-                 lambda: kept.closest_hits(other, other[:3]), lambda: quadrat.BroadPhase().nearest(other), lambda: kept.find(points=other[:, :2])):
+                 lambda: kept.closest_hits(other, other[:3]), lambda: quadrat.BroadPhase().nearest(other),
+                 lambda: kept.find(points=other[:, :2])):
         with pytest.raises(quadrat.QuadratError):
             call()
 

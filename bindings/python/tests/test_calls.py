@@ -54,6 +54,27 @@ def test_ctrl_c_ends_a_search(rng, threads):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("box", [None, [1, 1, 1]], ids=["open", "periodic"])
+def test_ctrl_c_ends_the_nearest_and_counts(rng, threads, box):
+    x = rng.random((300_000, 3))
+    index = quadrat.CellIndex(0.06, points=x, box=box, threads=threads)
+    soon_interrupted(lambda: index.find_nearest(100))
+    soon_interrupted(lambda: index.find_nearest(100, x))
+    soon_interrupted(index.count_neighbors)
+    soon_interrupted(index.count_pairs)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_questions(rng, threads):
+    boxes = random_boxes(rng, 100_000, 3, np.float64, size=0.1)
+    kept = quadrat.BroadPhase(boxes, threads=threads)
+    points = np.tile(boxes[:, :3], (4, 1))
+    soon_interrupted(lambda: kept.find(np.hstack([points - 0.03, points + 0.03])))
+    soon_interrupted(lambda: kept.nearest(points, 40))
+    soon_interrupted(lambda: kept.closest_hits(points, np.ones_like(points)) and kept.find_on_rays(points, np.ones_like(points)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_broad_phase(rng, threads):
     boxes = random_boxes(rng, 100_000, 3, np.float64, size=0.4)
     kept = quadrat.BroadPhase(boxes, threads=threads)
@@ -67,8 +88,10 @@ def test_progress_is_told_and_may_end_the_call(rng):
     x = rng.random((60_000, 3))
     index = quadrat.CellIndex(0.15, points=x)
     told = []
-    index.find_neighbors(progress=told.append)
-    assert told and told == sorted(told) and 0 <= told[0] and told[-1] <= 1
+    for call in (index.find_neighbors, lambda **more: index.find_nearest(100, **more)):
+        told.clear()
+        call(progress=told.append)
+        assert told and told == sorted(told) and 0 <= told[0] and told[-1] <= 1
 
     def enough(fraction):
         raise LookupError("enough")
