@@ -1,7 +1,7 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
 .PHONY: help demo validate test test-dev test-clang test-asan test-tsan test-mpi build bench peers format format-check tidy house clean \
-        packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable python test-python wheel
+        packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable python test-python test-python-asan wheel
 
 SHELL := /bin/bash
 BUILD := build/release
@@ -15,7 +15,7 @@ help:
 	@echo "make demo      see it work (sets everything up first)"
 	@echo "make test      build and run all tests"
 	@echo "make build     the command line at $(BUILD)/quadrat"
-	@echo "make python    the Python package at $(BUILD)/python;  make test-python: its tests;  make wheel: out/wheels"
+	@echo "make python    the Python package at $(BUILD)/python;  make test-python (-asan): its tests;  make wheel"
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
 	@echo "make validate  the simulator against measurements, with a plot"
 	@echo "make test-dev (assertions), test-clang, test-asan, test-tsan;  make fuzz, make portable"
@@ -72,6 +72,17 @@ python: packages $(BUILD)/build.ninja
 test-python: python
 	@cmake/install-packages.sh bindings/python/packages.txt
 	@PYTHONPATH=$(CURDIR)/$(BUILD)/python QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B -m pytest -q -p no:cacheprovider bindings/python/tests
+
+# The compiled half with sanitizers, in an interpreter without them: the runtime comes first, and leaks of Python's own are not
+# looked for. What takes long, or counts memory and time, is left out.
+test-python-asan: packages build/asan/build.ninja
+	@cmake/install-packages.sh bindings/python/packages.txt
+	@cmake build/asan -DQUADRAT_WITH_PYTHON=ON >/dev/null
+	@cmake --build build/asan --target quadrat_python
+	@LD_PRELOAD="$$(clang++-16 -print-file-name=libclang_rt.asan-x86_64.so) $$(g++ -print-file-name=libstdc++.so.6)" \
+	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$(CURDIR)/build/asan/python QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B \
+	  -m pytest -q -p no:cacheprovider bindings/python/tests \
+	  -k 'not light and not ctrl_c and not leave_no_memory and not notebook and not stubs and not forked'
 
 wheel: packages
 	@cmake/install-packages.sh bindings/python/packages.txt

@@ -1,7 +1,9 @@
 # Whether the Python package of bindings/python is built. The system's own Python comes first: it is the one that Debian's NumPy
 # belongs to; -DPython_EXECUTABLE names another.
 set(QUADRAT_BUILD_PYTHON OFF)
-if(QUADRAT_SANITIZE OR (QUADRAT_WITH_PYTHON STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL))
+# With sanitizers only where it is asked for: an interpreter without them loads it with the runtime before everything else (make
+# test-python-asan).
+if((QUADRAT_SANITIZE AND NOT QUADRAT_WITH_PYTHON STREQUAL "ON") OR (QUADRAT_WITH_PYTHON STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL))
   return()
 endif()
 if(QUADRAT_WITH_PYTHON)

@@ -132,24 +132,24 @@ void CellIndex<D, T>::find_neighbors(std::span<const Vec<D, T>> queries, Neighbo
 }
 
 template <int D, class T>
-void CellIndex<D, T>::count_neighbors(std::vector<std::uint32_t>& out) const {
-    neighbors::Searches<D, T>::count_each(*state_, out);
+void CellIndex<D, T>::count_neighbors(std::vector<std::uint32_t>& out, const Watch& watch) const {
+    neighbors::Searches<D, T>::count_each(*state_, out, watch);
 }
 
 template <int D, class T>
-std::uint64_t CellIndex<D, T>::count_pairs() const {
-    return neighbors::Searches<D, T>::count_pairs(*state_);
+std::uint64_t CellIndex<D, T>::count_pairs(const Watch& watch) const {
+    return neighbors::Searches<D, T>::count_pairs(*state_, watch);
 }
 
 template <int D, class T>
-void CellIndex<D, T>::find_nearest(std::uint32_t k, NeighborList& out, T max_distance) const {
-    neighbors::Nearest<D, T>::find(*state_, nullptr, k, max_distance, out);
+void CellIndex<D, T>::find_nearest(std::uint32_t k, NeighborList& out, T max_distance, const Watch& watch) const {
+    neighbors::Nearest<D, T>::find(*state_, nullptr, k, max_distance, out, watch);
 }
 
 template <int D, class T>
 void CellIndex<D, T>::find_nearest(std::span<const Vec<D, T>> queries, std::uint32_t k, NeighborList& out,
-                                   T max_distance) const {
-    neighbors::Nearest<D, T>::find(*state_, &queries, k, max_distance, out);
+                                   T max_distance, const Watch& watch) const {
+    neighbors::Nearest<D, T>::find(*state_, &queries, k, max_distance, out, watch);
 }
 
 template <int D, class T>

@@ -536,6 +536,55 @@ TEST(Limits, StopAndProgress) {
     EXPECT_EQ(last, 1.0);
 }
 
+// Counts and the nearest, in all three ways of finding these: in cells, in a tree, and through images.
+TEST(Limits, EveryLongCallIsStoppedAndReported) {
+    const auto points = random_points<3, float>(30000, 0, 20, 15);
+    auto crowd = points;
+    for (std::size_t i = 0; i < 20000; ++i) crowd[i] = {{1 + 1e-5f * static_cast<float>(i % 100), 1, 1}};
+    CellIndex<3, float> open({.radius = 1}), crowded({.radius = 0.01f});
+    CellIndex<3, float> periodic({.radius = 1, .periodic = Periodic<3, float>::orthorhombic({{20, 20, 20}})});
+    open.build(points);
+    crowded.build(crowd);
+    periodic.build(points);
+    NeighborList list;
+    std::vector<std::uint32_t> counts;
+    StopSource stop;
+    stop.request_stop();
+    const Watch stopped{.stop = stop, .report = {}};
+    const auto expect_stopped = [](auto&& call) {
+        try {
+            call();
+            FAIL();
+        } catch (const Error& e) {
+            EXPECT_EQ(e.kind(), ErrorKind::stopped);
+        }
+    };
+    for (const auto* index : {&open, &crowded, &periodic}) {
+        expect_stopped([&] { index->find_nearest(4, list, 0, stopped); });
+        expect_stopped([&] { index->find_nearest(points, 4, list, 0, stopped); });
+        expect_stopped([&] { index->count_neighbors(counts, stopped); });
+        expect_stopped([&] { (void)index->count_pairs(stopped); });
+        EXPECT_EQ(list.size(), 0u);
+        EXPECT_TRUE(counts.empty());
+    }
+    double last = 0;
+    const Watch watch{.stop = {}, .report = [&](double f) {
+                          EXPECT_GE(f, last);
+                          last = f;
+                      }};
+    for (const auto* index : {&open, &crowded}) {
+        last = 0;
+        index->find_nearest(4, list, 0, watch);
+        EXPECT_EQ(last, 1.0);
+        last = 0;
+        index->count_neighbors(counts, watch);
+        EXPECT_EQ(last, 1.0);
+        last = 0;
+        EXPECT_GT(index->count_pairs(watch), 0u);
+        EXPECT_EQ(last, 1.0);
+    }
+}
+
 // Their squared length leaves the range of double: such a box was taken for an open one.
 TEST(CellIndexOptions, VectorsTooShortOrTooLongAreRefused) {
     for (const double edge : {1e-170, 1e170}) {

@@ -1,87 +1,207 @@
-"""The Python package beside scipy's cKDTree and ASE's neighbour list, interleaved in one process: medians and ratios.
+"""The Python package beside the same steps in C++, scipy's cKDTree and ASE's neighbour list, each pair interleaved in one run:
+medians and ratios, as a table in Markdown.
 
-rivals.py [--n 100000] [--rounds 5] [--threads 1] [--only WORD]: float64, about 30 neighbours each, open and periodic."""
+rivals.py [--n 1000000] [--rounds 5] [--threads 1] [--steps PROGRAM] [--only WORD]: float64, about 30 neighbours each, open and
+periodic. --steps is quadrat_peers_python_steps; --only takes the rows whose name holds the word."""
 import argparse
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 import quadrat
-import quadrat.scipy
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--n", type=int, default=100_000)
+parser.add_argument("--n", type=int, default=1_000_000)
 parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--threads", type=int, default=1)
+parser.add_argument("--steps", default="")
 parser.add_argument("--only", default="")
 options = parser.parse_args()
 
-rng = np.random.default_rng(11)
-n = options.n
-radius = (30 / (4 / 3 * np.pi * n)) ** (1 / 3)
-points = rng.random((n, 3))
-threads = options.threads
+
+def radius_for(count):
+    return (30 / (4 / 3 * np.pi * count)) ** (1 / 3)
 
 
-def best(call):
+n, threads = options.n, options.threads
+radius = radius_for(n)
+points = np.random.default_rng(11).random((n, 3))
+
+
+def milliseconds(call):
     begin = time.perf_counter()
     result = call()
-    return time.perf_counter() - begin, result
+    return 1e3 * (time.perf_counter() - begin), result
 
 
-def compare(name, ours, theirs, same):
+def wanted(name):
+    return options.only in name
+
+
+def row(name, ours, other, unit="ms", share=None):
+    print(f"| {name} | {ours:.4g} {unit} | {other:.4g} {unit} | {share or f'{other / ours:.3g}x'} |", flush=True)
+
+
+def compare(name, ours, theirs, same, rounds=options.rounds):
     """Rounds of both, one after the other; the results of the last round are compared."""
-    if options.only not in name:
+    if not wanted(name):
         return
     times = ([], [])
-    for _ in range(options.rounds):
-        t, a = best(ours)
-        times[0].append(t)
-        t, b = best(theirs)
-        times[1].append(t)
-    assert same(a, b), name
-    mine, other = map(statistics.median, times)
-    print(f"{name:32} {1e3 * mine:9.1f} ms {1e3 * other:9.1f} ms {other / mine:7.1f}x", flush=True)
+    for _ in range(rounds):
+        for kept, call in zip(times, (ours, theirs)):
+            spent, result = milliseconds(call)
+            kept.append(spent)
+            if kept is times[0]:
+                mine = result
+    assert same(mine, result), name
+    row(name, *map(statistics.median, times))
 
 
-print(f"{n} points, radius {radius:.4f}, {threads} thread(s), medians of {options.rounds}   quadrat     rival")
-for periodic in (False, True):
-    box = [1.0, 1.0, 1.0] if periodic else None
-    boxsize = 1.0 if periodic else None
-    word = "periodic" if periodic else "open"
-    tree, index = cKDTree(points, boxsize=boxsize), quadrat.CellIndex(radius, box=box, points=points, threads=threads)
-    kept = {}
+class OwnSteps:
+    """The steps of steps.cpp, from Python."""
 
-    def full(**more):
+    def __init__(self, count):
+        self.index = {None: quadrat.CellIndex(radius, points=points, threads=count),
+                      1: quadrat.CellIndex(radius, points=points, threads=count, box=[1, 1, 1])}
+        self.boxes = np.hstack([points - radius / 4, points + radius / 4])
+        self.set = quadrat.BroadPhase(self.boxes, threads=count)
+        self.near = None
+
+    def list(self, box=None, **more):
+        index = self.index[box]
         index.update(points)
-        kept["near"] = near = index.find_neighbors(out=kept.pop("near", None), **more)
-        return near
+        self.near = index.find_neighbors(out=self.near, **more)
+        return self.near
 
-    def tree_of():
-        return cKDTree(points, boxsize=boxsize)
+    def nearest(self):
+        index = self.index[None]
+        index.update(points)
+        self.near = index.find_nearest(16, out=self.near)
+        return self.near
 
-    compare(f"query_pairs, {word}", lambda: full(half=True).to_coo(), lambda: tree_of().query_pairs(radius, output_type="ndarray"),
-            lambda a, b: len(a[0]) == len(b))
-    compare(f"sparse_distance_matrix, {word}", lambda: full(distances=True, include_self=True),
-            lambda: (t := tree_of()).sparse_distance_matrix(t, radius, output_type="ndarray"), lambda a, b: a.entries == len(b))
-    compare(f"query_ball_point, {word}", lambda: full(include_self=True), lambda: (t := tree_of()).query_ball_point(points, radius, workers=1),
-            lambda a, b: a.entries == sum(map(len, b)))
-    compare(f"query k = 16, {word}", lambda: (index.update(points), index.find_nearest(16))[1], lambda: tree_of().query(points, 17, workers=1),
+    def pairs(self):
+        self.set.update(self.boxes)
+        return self.set.find_pairs()
+
+
+def steps_in_cpp(own):
+    """The same steps by a program; a share of 1.03 is an overhead of 3 %."""
+    if not options.steps:
+        return
+    calls = {
+        "list": own.list, "half": lambda: own.list(half=True), "distances": lambda: own.list(distances=True), "periodic": lambda: own.list(1),
+        "everything": lambda: own.list(1, distances=True, vectors=True, shifts=True), "nearest": own.nearest, "pairs": own.pairs,
+    }
+    with tempfile.NamedTemporaryFile() as file:
+        points.tofile(file.name)
+        other = subprocess.Popen([options.steps, file.name, str(n), repr(float(radius)), str(threads)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True, bufsize=1)
+
+        def ask(word):
+            other.stdin.write(word + "\n")
+            other.stdin.flush()
+            return float(other.stdout.readline())
+
+        for word, call in calls.items():
+            name = f"C++: {word}"
+            if not wanted(name):
+                continue
+            ask(word), call()  # both have their memory now
+            times = ([], [])
+            for _ in range(2 * options.rounds):
+                times[0].append(milliseconds(call)[0])
+                times[1].append(ask(word))
+            mine, its = map(statistics.median, times)
+            row(name, mine, its, share=f"{mine / its:.3f} of C++")
+        other.stdin.close()
+        other.wait()
+
+
+def with_scipy(own):
+    try:
+        from scipy.spatial import cKDTree
+    except ImportError:
+        return
+    for word, box, boxsize in (("open", None, None), ("periodic", 1, 1.0)):
+        def tree():
+            return cKDTree(points, boxsize=boxsize)
+
+        compare(f"scipy: query_pairs, {word}", lambda: own.list(box, half=True).to_coo(), lambda: tree().query_pairs(radius, output_type="ndarray"),
+                lambda a, b: len(a[0]) == len(b))
+        compare(f"scipy: sparse_distance_matrix, {word}", lambda: own.list(box, distances=True, include_self=True),
+                lambda: (t := tree()).sparse_distance_matrix(t, radius, output_type="ndarray"), lambda a, b: a.entries == len(b))
+        compare(f"scipy: query_ball_point, {word}", lambda: own.list(box, include_self=True),
+                lambda: (t := tree()).query_ball_point(points, radius, workers=threads), lambda a, b: a.entries == sum(map(len, b)))
+    compare("scipy: query, k = 16, open", own.nearest, lambda: cKDTree(points).query(points, 17, workers=threads),
             lambda a, b: np.allclose(a.to_dense()[1], b[0][:, 1:]))
 
-if not options.only or "ase" in options.only:
+
+def with_ase():
     try:
         import ase
         from ase.neighborlist import neighbor_list
 
         import quadrat.ase
     except ImportError:
-        pass
-    else:
-        scale = 1 / radius
-        atoms = {word: ase.Atoms(numbers=np.ones(n), positions=points * scale, cell=[scale] * 3, pbc=word == "periodic") for word in ("open", "periodic")}
-        for word, of in atoms.items():
-            compare(f"ase ijdDS, {word}", lambda: quadrat.ase.neighbor_list("ijdDS", of, 1.0, threads=threads), lambda: neighbor_list("ijdDS", of, 1.0),
-                    lambda a, b: len(a[0]) == len(b[0]))
+        return
+    count = min(n, 100_000)
+    scale = 1 / radius_for(count)
+    for word in ("open", "periodic"):
+        atoms = ase.Atoms(numbers=np.ones(count), positions=points[:count] * scale, cell=[scale] * 3, pbc=word == "periodic")
+        compare(f"ASE: ijdDS of {count} atoms, {word}", lambda: quadrat.ase.neighbor_list("ijdDS", atoms, 1.0, threads=threads),
+                lambda: neighbor_list("ijdDS", atoms, 1.0), lambda a, b: len(a[0]) == len(b[0]), rounds=min(options.rounds, 3))
+
+
+def with_two_threads():
+    if not wanted("two threads") or len(os.sched_getaffinity(0)) < 2:
+        return
+    one, two = OwnSteps(1), OwnSteps(2)
+    for name, first, second in (("list", one.list, two.list), ("nearest", one.nearest, two.nearest), ("pairs", one.pairs, two.pairs)):
+        first(), second()
+        compare(f"one thread against two threads: {name}", second, first, lambda a, b: len(a) == len(b))
+
+
+def small_calls():
+    if not wanted("100 points"):
+        return
+    x = points[:100]
+    boxes = np.hstack([x, x + 0.1])
+    index, kept = quadrat.CellIndex(0.2, points=x), quadrat.BroadPhase(boxes)
+    calls = {
+        "find_neighbors": lambda: quadrat.find_neighbors(x, 0.2), "find_pairs": lambda: quadrat.find_pairs(boxes),
+        "find_nearest, k = 4": lambda: quadrat.find_nearest(x, 4), "count_neighbors": lambda: quadrat.count_neighbors(x, 0.2),
+        "update and find_neighbors of an index": lambda: (index.update(x), index.find_neighbors()),
+        "update and find_pairs of a set": lambda: (kept.update(boxes), kept.find_pairs()),
+    }
+    for name, call in calls.items():
+        best = min(milliseconds(lambda: [call() for _ in range(200)])[0] for _ in range(20))
+        print(f"| 100 points: {name} | {1e3 * best / 200:.3g} us | | |", flush=True)
+
+
+def importing():
+    if not wanted("import"):
+        return
+    code = "import time, numpy; t = time.perf_counter(); import quadrat; print(1e3 * (time.perf_counter() - t))"
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment["PYTHONPYCACHEPREFIX"] = cache
+        times = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout)
+                 for _ in range(11)]
+    print(f"| import quadrat, beyond NumPy | {statistics.median(times[1:]):.3g} ms | | |", flush=True)
+
+
+print(f"{n} points, {threads} thread(s), medians of {options.rounds} rounds\n")
+print("| | quadrat | other | |\n|---|---|---|---|")
+small_calls()
+importing()
+own_steps = OwnSteps(threads)
+steps_in_cpp(own_steps)
+with_two_threads()
+with_scipy(own_steps)
+del own_steps
+with_ase()

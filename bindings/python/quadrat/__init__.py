@@ -6,18 +6,43 @@
 >>> near
 Neighbors: 1000 rows, 3768 entries, distances
 """
-from ._broad_phase import BroadPhase, find_pairs
-from ._contacts import Contacts, Mesh, find_candidates, find_contacts, impact_times
+from typing import TYPE_CHECKING, Any
+
+from ._broad_phase import BroadPhase, PairEvents
 from ._errors import FileError, QuadratError, StaleError, TooLargeError
 from ._neighbor_list import Neighbors
 from ._neighbors import CellIndex, count_neighbors, find_nearest, find_neighbors, z_order
+from ._pairs import find_pairs
 from ._quadrat import __version__
-from ._simulation import Frame, Simulation
-from ._voxels import SparseVoxels, pack
-from ._voxels import open as open  # not in __all__, where it would hide Python's own
+
+if TYPE_CHECKING:
+    from ._contacts import Contacts, Mesh, find_candidates, find_contacts, impact_times
+    from ._simulation import Frame, Simulation
+    from ._voxels import SparseVoxels, open, pack
 
 __all__ = [
-    "BroadPhase", "CellIndex", "Contacts", "FileError", "Frame", "Mesh", "Neighbors", "QuadratError", "Simulation", "SparseVoxels",
-    "StaleError", "TooLargeError", "__version__", "count_neighbors", "find_candidates", "find_contacts", "find_nearest",
-    "find_neighbors", "find_pairs", "impact_times", "pack", "z_order",
+    "BroadPhase", "CellIndex", "Contacts", "FileError", "Frame", "Mesh", "Neighbors", "PairEvents", "QuadratError", "Simulation",
+    "SparseVoxels", "StaleError", "TooLargeError", "__version__", "count_neighbors", "find_candidates", "find_contacts",
+    "find_nearest", "find_neighbors", "find_pairs", "impact_times", "pack", "z_order",
 ]
+
+# Imported when they are first asked for, so that `import quadrat` takes no longer than what most programs use. open() is not in
+# __all__, where it would hide Python's own.
+_LATER = {
+    "Contacts": "_contacts", "Mesh": "_contacts", "find_candidates": "_contacts", "find_contacts": "_contacts",
+    "impact_times": "_contacts", "Frame": "_simulation", "Simulation": "_simulation", "SparseVoxels": "_voxels",
+    "open": "_voxels", "pack": "_voxels",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'quadrat' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"quadrat.{_LATER[name]}"), name)
+    return value
+
+
+def __dir__() -> "list[str]":
+    return sorted({*globals(), *_LATER})

@@ -68,6 +68,15 @@ def boxes_of(values: ArrayLike, name: str = "boxes", width: Optional[int] = None
     return array
 
 
+def spheres_of(values: ArrayLike, name: str = "spheres", dimension: Optional[int] = None, dtype: "Optional[np.dtype[Any]]" = None) -> Array:
+    """(N, D + 1) as centre.. radius."""
+    array = floats(values, name, dtype)
+    if array.ndim != 2 or array.shape[1] not in ((3, 4) if dimension is None else (dimension + 1,)):
+        wanted = "(N, 3) or (N, 4)" if dimension is None else f"(N, {dimension + 1})"
+        raise refuse(name, f"expected shape {wanted}, got {array.shape}", "bad_shape")
+    return array
+
+
 def vector_of(values: ArrayLike, name: str, count: int, dtype: "np.dtype[Any]") -> Array:
     """(count,) of a type; one number stands for all."""
     array = floats(values, name, dtype)
@@ -93,6 +102,13 @@ def indices_of(values: ArrayLike, name: str, dtype: Any = np.uint32) -> Array:
         row = int(np.argmax(bad))
         raise refuse(name, f"{array[row]} is not an index", "stale_id" if dtype is np.uint32 else "bad_value", row)
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def rows_of(values: Array, name: str, count: int) -> Array:
+    """(count,), of as many or of one for all."""
+    if values.shape not in ((count,), (1,)):
+        raise refuse(name, f"expected shape ({count},), got {values.shape}", "bad_shape")
+    return np.full(count, values[0], values.dtype) if len(values) == 1 else values
 
 
 def thread_count(threads: Optional[int]) -> int:

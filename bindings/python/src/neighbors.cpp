@@ -63,6 +63,7 @@ class Index {
   public:
     Index(int dimension, bool single, const IndexOptions& options)
         : executor_(executor_of(options.threads)),
+          periodic_(!options.vectors.is_none()),
           index_(base::dispatch(dimension, single ? base::Scalar::f32 : base::Scalar::f64,
                                 [&]<int D, class T>() { return index_of<D, T>(options); })) {}
 
@@ -130,7 +131,7 @@ class Index {
                     index.find_neighbors(*asked, list, options);
                 else
                     index.find_neighbors(list, options);
-                list.compact();
+                list.compact(executor_);
             });
         });
     }
@@ -138,28 +139,34 @@ class Index {
                       py::object progress) {
         visit([&]<int D, class T>(CellIndex<D, T>& index) {
             const auto asked = asked_points<D, T>(queries);
+            // Searches of images listen and say nothing, so that somebody else has to look.
+            const std::size_t rows = asked ? asked->size() : size_.load();
+            Call call(std::move(progress), periodic_ && rows >= 20'000 ? Call::Work::aside : work_on(rows));
+            const Watch watch = call.watch();
             const SharedList::Filling only_one(out);
             NeighborList& list = out.fresh(D, sizeof(T) == 4);
-            Call(std::move(progress)).read(lock_, [&] {
+            call.read(lock_, [&] {
                 if (asked)
-                    index.find_nearest(*asked, k, list, static_cast<T>(max_distance));
+                    index.find_nearest(*asked, k, list, static_cast<T>(max_distance), watch);
                 else
-                    index.find_nearest(k, list, static_cast<T>(max_distance));
-                list.compact();
+                    index.find_nearest(k, list, static_cast<T>(max_distance), watch);
+                list.compact(executor_);
             });
         });
     }
     py::array count_neighbors() {
         return visit([&]<int D, class T>(CellIndex<D, T>& index) {
             std::vector<std::uint32_t> counts;
-            Call().read(lock_, [&] { index.count_neighbors(counts); });
+            Call call(py::none(), work_on(size_));
+            call.read(lock_, [&, watch = call.watch()] { index.count_neighbors(counts, watch); });
             return taken<std::uint32_t>(std::move(counts));
         });
     }
     std::uint64_t count_pairs() {
         return visit([&]<int D, class T>(CellIndex<D, T>& index) {
             std::uint64_t pairs = 0;
-            Call().read(lock_, [&] { pairs = index.count_pairs(); });
+            Call call(py::none(), work_on(size_));
+            call.read(lock_, [&, watch = call.watch()] { pairs = index.count_pairs(watch); });
             return pairs;
         });
     }
@@ -190,7 +197,8 @@ class Index {
         return worth_a_thread(executor_, rows) ? Call::Work::aside : Call::Work::here;
     }
 
-    const Executor* executor_;
+    Executor* executor_;
+    bool periodic_;
     std::atomic<std::size_t> size_ = 0;  // of the index, for those who do not wait for a change
     AnyIndex index_;
     ObjectLock lock_;

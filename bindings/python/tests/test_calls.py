@@ -54,6 +54,27 @@ def test_ctrl_c_ends_a_search(rng, threads):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("box", [None, [1, 1, 1]], ids=["open", "periodic"])
+def test_ctrl_c_ends_the_nearest_and_counts(rng, threads, box):
+    x = rng.random((300_000, 3))
+    index = quadrat.CellIndex(0.06, points=x, box=box, threads=threads)
+    soon_interrupted(lambda: index.find_nearest(100))
+    soon_interrupted(lambda: index.find_nearest(100, x))
+    soon_interrupted(index.count_neighbors)
+    soon_interrupted(index.count_pairs)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_questions(rng, threads):
+    boxes = random_boxes(rng, 100_000, 3, np.float64, size=0.1)
+    kept = quadrat.BroadPhase(boxes, threads=threads)
+    points = np.tile(boxes[:, :3], (4, 1))
+    soon_interrupted(lambda: kept.find(np.hstack([points - 0.03, points + 0.03])))
+    soon_interrupted(lambda: kept.nearest(points, 40))
+    soon_interrupted(lambda: kept.closest_hits(points, np.ones_like(points)) and kept.find_on_rays(points, np.ones_like(points)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_broad_phase(rng, threads):
     boxes = random_boxes(rng, 100_000, 3, np.float64, size=0.4)
     kept = quadrat.BroadPhase(boxes, threads=threads)
@@ -67,8 +88,10 @@ def test_progress_is_told_and_may_end_the_call(rng):
     x = rng.random((60_000, 3))
     index = quadrat.CellIndex(0.15, points=x)
     told = []
-    index.find_neighbors(progress=told.append)
-    assert told and told == sorted(told) and 0 <= told[0] and told[-1] <= 1
+    for call in (index.find_neighbors, lambda **more: index.find_nearest(100, **more)):
+        told.clear()
+        call(progress=told.append)
+        assert told and told == sorted(told) and 0 <= told[0] and told[-1] <= 1
 
     def enough(fraction):
         raise LookupError("enough")
@@ -232,12 +255,23 @@ def test_ten_thousand_calls_leave_no_memory_behind(rng):
     assert resident() - before < 2 << 20
 
 
-def test_import_is_light():
+def test_import_is_light(tmp_path):
+    """At most 15 ms beyond NumPy, with compiled modules, as pip leaves them. Of many tries the best: other tests run meanwhile."""
     code = ("import time, numpy\nt = time.perf_counter()\nimport quadrat, sys\nprint(time.perf_counter() - t)\n"
-            "print([m for m in ('scipy', 'ase', 'tqdm', 'IPython') if m in sys.modules])")
+            "print([m for m in ('scipy', 'ase', 'tqdm', 'IPython', 'quadrat._contacts', 'quadrat._simulation', 'quadrat._voxels')\n"
+            "       if m in sys.modules])")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
     seconds = []
-    for _ in range(5):
-        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    while len(seconds) < 30 and (len(seconds) < 3 or min(seconds) >= 0.015):
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout.splitlines()
         seconds.append(float(out[0]))
         assert out[1] == "[]"
-    assert min(seconds) < 0.05, seconds
+    assert min(seconds) < 0.015, seconds
+
+
+def test_what_is_imported_later_is_there():
+    code = ("import quadrat\nassert set(quadrat.__all__) <= set(dir(quadrat)) and 'open' in dir(quadrat)\n"
+            "for name in [*quadrat.__all__, 'open']: assert name == '__version__' or 'quadrat' in getattr(quadrat, name).__module__\n"
+            "from quadrat import Mesh, Simulation, pack\nassert not hasattr(quadrat, 'nothing')")
+    subprocess.run([sys.executable, "-c", code], check=True)

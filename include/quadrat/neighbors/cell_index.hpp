@@ -163,9 +163,11 @@ class CellIndex {
                         const NeighborOptions& options = {}) const;
     /// How many neighbours each point has: out[i] is the length of row i. Stores nothing else, and takes about 0.6 of
     /// the time of the list.
-    void count_neighbors(std::vector<std::uint32_t>& out) const;
+    ///
+    /// watch: what it stops throws Error{stopped} and leaves `out` empty. Default, here and below: nobody watches.
+    void count_neighbors(std::vector<std::uint32_t>& out, const Watch& watch = {}) const;
     /// How many pairs there are; directed ones if there are radii and their rule is not symmetric.
-    [[nodiscard]] std::uint64_t count_pairs() const;
+    [[nodiscard]] std::uint64_t count_pairs(const Watch& watch = {}) const;
     /// The k nearest points of each point (not itself), nearest first, equal distances by index; fewer if there are no
     /// more within max_distance. Distances are stored too. In a periodic box every image counts: an index may come
     /// several times, its own included, and the shifts are stored too; equal distances by index, then shift. Radii and
@@ -174,11 +176,13 @@ class CellIndex {
     ///
     /// k: at least 1.
     /// max_distance: positive and finite, in the unit of the coordinates; 0, the default: no limit.
-    void find_nearest(std::uint32_t k, NeighborList& out, T max_distance = 0) const;
+    /// watch: what it stops throws Error{stopped} and leaves `out` empty. In a periodic box it is told nothing.
+    void find_nearest(std::uint32_t k, NeighborList& out, T max_distance = 0, const Watch& watch = {}) const;
     /// The same for each query; a point at the very place of the query is among the nearest.
     ///
     /// queries: finite, anywhere; in a periodic box they are wrapped.
-    void find_nearest(std::span<const Vec<D, T>> queries, std::uint32_t k, NeighborList& out, T max_distance = 0) const;
+    void find_nearest(std::span<const Vec<D, T>> queries, std::uint32_t k, NeighborList& out, T max_distance = 0,
+                      const Watch& watch = {}) const;
 
     /// fn(i, j), i < j, for each pair, on this thread, in cell order; nothing is stored. With radii whose rule is not
     /// symmetric fn(i, j) for each directed pair. With images a pair may come several times, and i = j.

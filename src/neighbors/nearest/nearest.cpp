@@ -56,11 +56,22 @@ double diameter_of(const Grid<D, T>& homes, const Grid<D, T>& points) {
     return diameter;
 }
 
-/// A list of up to `each` entries per row. search(begin, end, row) calls row(place, found) for the homes at [begin,
-/// end) and returns the number of distance tests, of which the sum is returned.
+/// How rows are made: up to `each` entries for each.
+struct ListNearest {
+    std::size_t rows;
+    std::uint64_t each;
+    Executor* executor;
+    std::uint64_t max_bytes;
+    const Watch& watch;
+};
+
+/// search(begin, end, row) calls row(place, found) for the homes at [begin, end) and returns the number of distance
+/// tests, of which the sum is returned.
 template <class T, class SearchHomes>
-std::uint64_t list_nearest(std::span<const std::uint32_t> homes, std::size_t rows, std::uint64_t each,
-                           Executor* executor, std::uint64_t max_bytes, NeighborList& out, SearchHomes&& search) {
+std::uint64_t list_nearest(const ListNearest& how, std::span<const std::uint32_t> homes, NeighborList& out,
+                           SearchHomes&& search) {
+    const std::size_t rows = how.rows;
+    const std::uint64_t each = how.each, max_bytes = how.max_bytes;
     const std::size_t grain = std::max<std::size_t>(nearest_chunk, homes.size() / 8192 + 1);
     const std::size_t chunks = base::chunk_count(homes.size(), grain);
     const std::uint64_t need = std::uint64_t{rows} * (each * (4 + sizeof(T)) + 8);
@@ -78,7 +89,8 @@ std::uint64_t list_nearest(std::span<const std::uint32_t> homes, std::size_t row
     };
     std::vector<std::vector<Wide>> wide(chunks);
     std::atomic<std::uint64_t> tests{0};
-    base::parallel_for(executor, homes.size(), grain, [&](std::size_t begin, std::size_t end) {
+    base::TaskProgress progress(how.watch, chunks);
+    const auto list = [&](std::size_t begin, std::size_t end) {
         const std::size_t c = begin / grain;
         auto& segment = writer.segment(c);
         const std::size_t most = (end - begin) * each;
@@ -100,7 +112,15 @@ std::uint64_t list_nearest(std::span<const std::uint32_t> homes, std::size_t row
         };
         tests += search(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), row);
         entries[c] = used;
-    });
+        progress.done_one();
+    };
+    try {
+        base::parallel_for(how.executor, homes.size(), grain, list);
+        progress.finish();
+    } catch (...) {
+        out.clear();
+        throw;
+    }
     for (const auto& rows_of_chunk : wide)
         for (const Wide& w : rows_of_chunk) writer.set_wide(w.row, w.place);
     writer.finish(std::accumulate(entries.begin(), entries.end(), std::uint64_t{0}));
@@ -138,7 +158,7 @@ std::vector<Record<D, T>> records_of(std::span<const Vec<D, T>> points) {
 /// In a periodic box, where every image of a point counts.
 template <int D, class T>
 void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* queries, std::uint32_t k, T max_distance,
-                 NeighborList& out) {
+                 NeighborList& out, const StopToken& stop) {
     Images<D, T> own, others;
     own.wrapped = s.unsorted();
     own.turns = s.turns;
@@ -155,7 +175,8 @@ void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* qu
                                        .farthest = max_distance,
                                        .executor = s.options.executor,
                                        .max_bytes = s.options.max_bytes,
-                                       .first_round = s.nearest_images},
+                                       .first_round = s.nearest_images,
+                                       .stop = stop},
                                       out);
 }
 
@@ -163,7 +184,7 @@ void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* qu
 
 template <int D, class T>
 void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* queries, std::uint32_t k,
-                         T max_distance, NeighborList& out) {
+                         T max_distance, NeighborList& out, const Watch& watch) {
     out.clear();
     if (queries) {
         cells::check_count(queries->size());
@@ -171,23 +192,24 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
     }
     if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
     if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
-    if (s.periodic()) return find_images(s, queries, k, max_distance, out);
+    if (s.periodic()) return find_images(s, queries, k, max_distance, out, watch.stop);
     const T typical = typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, s.count()),
                                            1.3 * static_cast<double>(k) + 1);
     const T first = max_distance > T(0) ? std::min(typical, max_distance) : typical;
     const std::shared_ptr<const Grid<D, T>> grid = s.nearest.get(first, [&] { return grid_for(s, first); });
     QUADRAT_ASSERT(grid->size() == s.count());
-    const std::size_t rows = queries ? queries->size() : s.slots;
-    const std::uint64_t each = std::min<std::uint64_t>(k, s.count());
+    const ListNearest how{.rows = queries ? queries->size() : s.slots,
+                          .each = std::min<std::uint64_t>(k, s.count()),
+                          .executor = s.options.executor,
+                          .max_bytes = s.options.max_bytes,
+                          .watch = watch};
     if (crowded(*grid, k) && (max_distance == T(0) || cells::plain_radius(max_distance))) {
         const auto tree = s.nearest_tree.get(k, [&] { return PointTree<D, T>(s.all_records(), k + std::size_t{1}); });
         const PointTree<D, T> others(queries ? records_of(*queries) : std::vector<Record<D, T>>(), 0);
         const PointTree<D, T>& homes = queries ? others : *tree;
-        s.tests =
-            list_nearest<T>(homes.ids(), rows, each, s.options.executor, s.options.max_bytes, out,
-                            [&](std::uint32_t begin, std::uint32_t end, auto& row) {
-                                return TreeSearch<D, T>(homes, *tree, !queries, k, max_distance).run(begin, end, row);
-                            });
+        s.tests = list_nearest<T>(how, homes.ids(), out, [&](std::uint32_t begin, std::uint32_t end, auto& row) {
+            return TreeSearch<D, T>(homes, *tree, !queries, k, max_distance).run(begin, end, row);
+        });
         return;
     }
     Grid<D, T> others;
@@ -200,8 +222,8 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
                                .first = first,
                                .farthest = max_distance,
                                .diameter = diameter_of(homes, *grid)};
-    s.tests = list_nearest<T>(std::span(homes.ids(), homes.size()), rows, each, s.options.executor, s.options.max_bytes,
-                              out, [&](std::uint32_t begin, std::uint32_t end, auto& row) {
+    s.tests = list_nearest<T>(how, std::span(homes.ids(), homes.size()), out,
+                              [&](std::uint32_t begin, std::uint32_t end, auto& row) {
                                   return NearestSearch<D, T>(job).run(begin, end, row);
                               });
 }

@@ -28,7 +28,7 @@ struct Nearest {
     /// One row per point of the index, or per query if they are not null. What CellIndex promises of it is in its
     /// header.
     static void find(const IndexState<D, T>& state, const std::span<const Vec<D, T>>* queries, std::uint32_t k,
-                     T max_distance, NeighborList& out);
+                     T max_distance, NeighborList& out, const Watch& watch);
 };
 
 }  // namespace quadrat::neighbors

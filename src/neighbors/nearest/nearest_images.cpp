@@ -180,6 +180,7 @@ class Rounds {
         homes.build(points.geometry(), std::span<const Record<D, T>>(open_), job_.executor);
         std::vector<std::uint8_t> done(rows_, 0);
         base::parallel_for(job_.executor, homes.size(), homes_at_once, [&](std::size_t begin, std::size_t end) {
+            base::check_stop({.stop = job_.stop, .report = {}});
             const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
             search_chunk(homes, points, b, e, radius, last, writer, done);
         });

@@ -43,6 +43,7 @@ struct NearestImages {
     Executor* executor;
     std::uint64_t max_bytes;
     KeptImages<D, T>& first_round;  ///< what the first round of an earlier call searched, or of this one
+    StopToken stop;
 };
 
 template <int D, class T>

@@ -49,17 +49,21 @@ void scatter(Executor* executor, const std::uint32_t* ids, std::size_t n, const 
 
 /// How many entries all rows have together.
 template <int D, class T>
-std::uint64_t count_all(const Search<D, T>& search) {
-    const std::size_t homes = search.homes().size();
-    return base::parallel_reduce(
-        search.state().options.executor, homes, grain_for(homes), std::uint64_t{0},
+std::uint64_t count_all(const Search<D, T>& search, const Watch& watch) {
+    const std::size_t homes = search.homes().size(), grain = grain_for(homes);
+    base::TaskProgress progress(watch, base::chunk_count(homes, grain));
+    const std::uint64_t all = base::parallel_reduce(
+        search.state().options.executor, homes, grain, std::uint64_t{0},
         [&](std::size_t begin, std::size_t end) {
             std::uint64_t sum = 0;
             CountRows rows([&](std::uint32_t, std::uint32_t n) { sum += n; });
             search.run(begin, end, rows);
+            progress.done_one();
             return sum;
         },
         [](std::uint64_t a, std::uint64_t b) { return a + b; });
+    progress.finish();
+    return all;
 }
 
 /// The whole list of a search.
@@ -92,7 +96,7 @@ class ListBuilder {
             fill(true);
         } catch (const ListTooLong&) {
             for (std::size_t c = 0; c < chunks_.size(); ++c) writer_.segment(c) = {};
-            const std::uint64_t count = count_all(search_);
+            const std::uint64_t count = count_all(search_, {.stop = options_.watch.stop, .report = {}});
             if (bytes_for(count) > allowed()) {
                 out_ = NeighborList();
                 refuse(count);

@@ -97,24 +97,28 @@ void Searches<D, T>::find(const IndexState<D, T>& s, std::span<const Vec<D, T>> 
 }
 
 template <int D, class T>
-void Searches<D, T>::count_each(const IndexState<D, T>& s, std::vector<std::uint32_t>& out) {
-    out.assign(s.slots, 0);
+void Searches<D, T>::count_each(const IndexState<D, T>& s, std::vector<std::uint32_t>& out, const Watch& watch) {
+    out.clear();
     const NeighborOptions options;
     const Search<D, T> search(s, options);
     const std::span<const std::uint32_t> homes = search.homes();
+    const std::size_t grain = grain_for(homes.size());
     base::Array<std::uint32_t> placed(homes.size());
-    base::parallel_for(s.options.executor, homes.size(), grain_for(homes.size()),
-                       [&](std::size_t begin, std::size_t end) {
-                           CountRows rows([&](std::uint32_t place, std::uint32_t n) { placed[place] = n; });
-                           search.run(begin, end, rows);
-                       });
+    base::TaskProgress progress(watch, base::chunk_count(homes.size(), grain));
+    base::parallel_for(s.options.executor, homes.size(), grain, [&](std::size_t begin, std::size_t end) {
+        CountRows rows([&](std::uint32_t place, std::uint32_t n) { placed[place] = n; });
+        search.run(begin, end, rows);
+        progress.done_one();
+    });
+    progress.finish();
+    out.assign(s.slots, 0);
     scatter(s.options.executor, homes.data(), homes.size(), placed.data(), out.data());
 }
 
 template <int D, class T>
-std::uint64_t Searches<D, T>::count_pairs(const IndexState<D, T>& s) {
+std::uint64_t Searches<D, T>::count_pairs(const IndexState<D, T>& s, const Watch& watch) {
     const NeighborOptions options = pair_options(s);
-    return count_all(Search<D, T>(s, options));
+    return count_all(Search<D, T>(s, options), watch);
 }
 
 template <int D, class T>

@@ -18,8 +18,8 @@ struct Searches {
     static void find(const IndexState<D, T>& state, const NeighborOptions& options, NeighborList& out);
     static void find(const IndexState<D, T>& state, std::span<const Vec<D, T>> queries, const NeighborOptions& options,
                      NeighborList& out);
-    static void count_each(const IndexState<D, T>& state, std::vector<std::uint32_t>& out);
-    [[nodiscard]] static std::uint64_t count_pairs(const IndexState<D, T>& state);
+    static void count_each(const IndexState<D, T>& state, std::vector<std::uint32_t>& out, const Watch& watch);
+    [[nodiscard]] static std::uint64_t count_pairs(const IndexState<D, T>& state, const Watch& watch);
     static void stream(const IndexState<D, T>& state, Executor* executor, void* context, detail::RowSink* sink);
     static void stream_rows(const IndexState<D, T>& state, const NeighborOptions& options, void* context,
                             detail::LoopSink<D, T>* sink);
