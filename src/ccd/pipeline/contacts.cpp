@@ -170,7 +170,7 @@ ContactList find_contacts(std::span<const MovingMesh> meshes, const ContactOptio
     const Features f = make_features(meshes);
     CandidateStream stream(f, meshes, options);
     stream.prepare();
-    const Decider decider(f, f.vertices, half(options.min_distance), options);
+    const Decider decider(f, f.vertices, options.min_distance, options);
     CandidateLimit limit(options.max_candidates);
     std::vector<Found> found(stream.parts());
     base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
@@ -189,7 +189,7 @@ ContactList find_contacts(std::span<const MovingMesh> meshes, const Candidates& 
     check(options);
     const Features f = make_features(meshes);
     const CandidateParts parts(f, candidates);
-    const Decider decider(f, f.vertices, half(options.min_distance), options);
+    const Decider decider(f, f.vertices, options.min_distance, options);
     std::vector<Found> found(parts.size());
     base::run_tasks(options.executor, parts.size(), [&](std::size_t part) {
         found[part].kind = parts.kind(part);
