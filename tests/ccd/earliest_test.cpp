@@ -149,7 +149,8 @@ TEST(Earliest, PathsLeaveOutOnlyWhatIsApart) {
         for (std::uint32_t v = 0; v < f.vertices.size(); ++v)
             for (std::uint32_t t = 0; t < f.faces.size(); ++t) pairs.emplace_back(v, t);
         const auto select = [&](std::vector<Pair>& out) {
-            return ccd::select_near(paths.vertices.data(), paths.faces.data(), paths.gap, pairs, out.data());
+            return ccd::select_near(ccd::Directions::centres, paths.vertices.data(), paths.faces.data(), paths.gap,
+                                    pairs, out.data());
         };
         kept.resize(pairs.size());
         kept.resize(select(kept));

@@ -33,14 +33,6 @@ void fill(DifferenceBlock& block, std::size_t q, const Motion& motion, const std
     }
 }
 
-// As the traces say.
-struct Whole {
-    const base::Array<Trace>& traces;
-
-    [[nodiscard]] double start(std::uint32_t v, int k) const { return traces[v].start[k]; }
-    [[nodiscard]] double end(std::uint32_t v, int k) const { return traces[v].end[k]; }
-};
-
 // From where a window begins to a time of the whole step.
 struct Cut {
     const base::Array<Trace>& window;
@@ -77,12 +69,13 @@ std::size_t select_not_separated(const Features& f, const Motion& motion, Contac
 
 }  // namespace
 
-std::span<const Pair> Decider::select(ContactKind kind, std::span<const Pair> pairs, std::vector<Pair>& kept) const {
+std::size_t Decider::select(ContactKind kind, std::span<const Pair> pairs, std::vector<Pair>& kept) const {
     kept.resize(pairs.size());
     const Path* const vertices = paths_.vertices.data();
     const Path* const edges = paths_.edges.data();
-    const auto near = [&](const Path* first, const auto* second) -> std::span<const Pair> {
-        return {kept.data(), select_near(first, second, paths_.gap, pairs, kept.data())};
+    const auto near = [&](const Path* first, const auto* second) {
+        const std::size_t some = select_near(Directions::centres, first, second, paths_.gap, pairs, kept.data());
+        return select_near(Directions::many, first, second, paths_.gap, {kept.data(), some}, kept.data());
     };
     switch (kind) {
         case ContactKind::vertex_face:
@@ -116,8 +109,7 @@ void Decider::decide(ContactKind kind, std::span<const Pair> pairs, std::vector<
     std::vector<Pair> kept;
     for (std::size_t from = 0; from < pairs.size(); from += chunk) {
         const std::span<const Pair> all = pairs.subspan(from, std::min(chunk, pairs.size() - from));
-        const std::span<const Pair> near = select(kind, all, kept);
-        const std::size_t left = select_not_separated(f_, Whole{f_.vertices}, kind, near, gap_, kept.data());
+        const std::size_t left = select(kind, all, kept);
         statistics.queries += all.size();
         statistics.by_separation += all.size() - left;
         for (std::size_t i = 0; i < left; ++i) {
@@ -131,9 +123,7 @@ void Decider::lower(ContactKind kind, std::span<const Pair> pairs, std::atomic<d
     ImpactStats statistics;
     std::vector<Pair> kept;
     for (std::size_t from = 0; from < pairs.size(); from += chunk) {
-        const std::span<const Pair> near =
-            select(kind, pairs.subspan(from, std::min(chunk, pairs.size() - from)), kept);
-        std::size_t left = select_not_separated(f_, Whole{f_.vertices}, kind, near, gap_, kept.data());
+        const std::size_t left = select(kind, pairs.subspan(from, std::min(chunk, pairs.size() - from)), kept);
         for (std::size_t begin = 0; begin < left;) {
             // What is told to touch before the earliest time so far touches at most the tolerance behind it.
             const std::size_t n = std::min(block_size, left - begin);

@@ -32,8 +32,7 @@ class Decider {
     void lower(ContactKind kind, std::span<const Pair> pairs, std::atomic<double>& earliest) const;
 
   private:
-    [[nodiscard]] std::span<const Pair> select(ContactKind kind, std::span<const Pair> pairs,
-                                               std::vector<Pair>& kept) const;
+    std::size_t select(ContactKind kind, std::span<const Pair> pairs, std::vector<Pair>& kept) const;
     [[nodiscard]] double time_of(ContactKind kind, const Pair& pair, ImpactStats& statistics) const;
 
     const Features& f_;

@@ -38,9 +38,17 @@ struct AllPaths {
 /// Of the motion in f.vertices. `gap`: in the unit of the meshes.
 [[nodiscard]] AllPaths make_paths(const Features& f, double gap, Executor* executor);
 
-/// Copies the pairs that are not certainly farther apart than the gap along the line between their centres, in order;
-/// returns how many. a[first] and b[second] are theirs.
-std::size_t select_near(const Path* a, const Path* b, float gap, std::span<const Pair> pairs, Pair* out);
-std::size_t select_near(const Path* a, const FacePath* b, float gap, std::span<const Pair> pairs, Pair* out);
+/// What is asked of a pair of paths.
+enum class Directions : std::uint8_t {
+    centres,  ///< the line between the centres alone
+    many,     ///< that line and, by Gilbert's method, directions that suit the pair better, for 64 pairs at a time
+};
+
+/// Copies the pairs that are not certainly farther apart than the gap along such a direction, in order; returns how
+/// many. a[first] and b[second] are theirs. `out` may be where the pairs are.
+std::size_t select_near(Directions directions, const Path* a, const Path* b, float gap, std::span<const Pair> pairs,
+                        Pair* out);
+std::size_t select_near(Directions directions, const Path* a, const FacePath* b, float gap, std::span<const Pair> pairs,
+                        Pair* out);
 
 }  // namespace quadrat::ccd
