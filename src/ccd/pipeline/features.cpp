@@ -103,13 +103,10 @@ Box3d trace_box(const Features& f, const std::uint32_t* vertices, int count, dou
             box.hi[k] = std::max(box.hi[k], std::max(t.start[k], t.end[k]));
         }
     }
-    if (grow > 0) {
-        for (int k = 0; k < 3; ++k) {  // rounded outwards: one relative step beyond any rounding of the sum
-            box.lo[k] -= grow;
-            box.lo[k] -= std::fabs(box.lo[k]) * 0x1p-52;
-            box.hi[k] += grow;
-            box.hi[k] += std::fabs(box.hi[k]) * 0x1p-52;
-        }
+    // Rounded to nearest: where x + grow >= y - grow holds for real numbers it does so for the rounded ones.
+    for (int k = 0; k < 3; ++k) {
+        box.lo[k] -= grow;
+        box.hi[k] += grow;
     }
     return box;
 }
