@@ -67,15 +67,27 @@ TEST(Bounds, KernelKeepsTheGap) {
     });
 }
 
-// Where products underflow and where they overflow, contact is not taken for a gap.
-TEST(Bounds, KernelAtBothEndsOfTheRange) {
+// A vertex on a face's edge, not in its middle; the sum of the corners is across that edge, so that rounding alone says
+// on which side of the vertex its ends lie. In comfort, and where products underflow or overflow: never a gap.
+TEST(Bounds, KernelTakesNoContactForAGap) {
     std::mt19937_64 random(71);
-    for (int i = 0; i < test::scaled(20000, 20000, 1000); ++i) {
-        const std::array<Vec3d, 3> face = face_around_origin(random);
-        for (const int exponent : {-536 - i % 4, 510 + i % 4}) {
-            const std::array<Vec3d, 3> s = scaled(face, exponent);
-            ASSERT_EQ(ccd::separated(block_of(s, s), 6, 0), 0u) << i << " " << exponent;
+    const auto whole = [&](int bits) {
+        return static_cast<double>(static_cast<std::int64_t>(random() % (std::uint64_t{2} << bits)) -
+                                   (std::int64_t{1} << bits));
+    };
+    for (int i = 0; i < test::scaled(6000, 6000, 300); ++i) {
+        const Vec3d e = {{whole(12), whole(12), whole(12)}};
+        const double a = 1 + std::fabs(whole(10)), b = 3 * a + std::fabs(whole(10)), c = 1 + std::fabs(whole(16));
+        std::array<Vec3d, 3> face;
+        for (int k = 0; k < 3; ++k) {
+            const double f = k == 0 ? e[1] : k == 1 ? -e[0] : 0;
+            face[0][k] = a * e[k];
+            face[1][k] = -b * e[k];
+            face[2][k] = c * f + (b - a) * e[k];
         }
+        for (const int exponent : {0, -563 - i % 12, 486 + i % 8})
+            ASSERT_EQ(ccd::separated(block_of(scaled(face, exponent), scaled(face, exponent)), 6, 0), 0u)
+                << i << " " << exponent;
     }
 }
 
