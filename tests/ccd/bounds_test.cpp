@@ -24,6 +24,10 @@ double short_number(std::mt19937_64& random) {
     return std::ldexp(static_cast<double>(static_cast<std::int64_t>(random() % (std::uint64_t{1} << 41))), -40) - 1;
 }
 
+Vec3d across(const Vec3d& a, const Vec3d& b) {
+    return {{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}};
+}
+
 // Corners of a face around the vertex at the origin, whose weights there are 1/2, 1/4, 1/4: contact, exactly.
 std::array<Vec3d, 3> face_around_origin(std::mt19937_64& random) {
     std::array<Vec3d, 3> c;
@@ -77,13 +81,13 @@ TEST(Bounds, KernelTakesNoContactForAGap) {
     };
     for (int i = 0; i < test::scaled(6000, 6000, 300); ++i) {
         const Vec3d e = {{whole(12), whole(12), whole(12)}};
+        const Vec3d f = across(e, {{whole(6), whole(6), whole(6)}});
         const double a = 1 + std::fabs(whole(10)), b = 3 * a + std::fabs(whole(10)), c = 1 + std::fabs(whole(16));
         std::array<Vec3d, 3> face;
         for (int k = 0; k < 3; ++k) {
-            const double f = k == 0 ? e[1] : k == 1 ? -e[0] : 0;
             face[0][k] = a * e[k];
             face[1][k] = -b * e[k];
-            face[2][k] = c * f + (b - a) * e[k];
+            face[2][k] = c * f[k] + (b - a) * e[k];
         }
         for (const int exponent : {0, -563 - i % 12, 486 + i % 8})
             ASSERT_EQ(ccd::separated(block_of(scaled(face, exponent), scaled(face, exponent)), 6, 0), 0u)
@@ -192,8 +196,8 @@ TEST(Bounds, PathsThatTouchAreNear) {
                                        (std::int64_t{1} << bits));
         };
         // e and f are orthogonal, in whole numbers; everything is.
-        const double a = whole(12), b = whole(12), c = whole(12);
-        const Vec3d e = {{a, b, c}}, f = {{3 * b, -3 * a, 0}};
+        const Vec3d e = {{whole(12), whole(12), whole(12)}};
+        const Vec3d f = across(e, {{whole(3), whole(3), whole(3)}});
         const Vec3d from = {{whole(30), whole(30), whole(30)}};
         const auto at = [&](double s, double r) {
             return Vec3d{{from[0] + s * e[0] + r * f[0], from[1] + s * e[1] + r * f[1], from[2] + s * e[2] + r * f[2]}};
