@@ -3,7 +3,7 @@
 #include <quadrat/error.hpp>
 
 #include "base/simd.hpp"
-#include "ccd/pipeline/slabs.hpp"
+#include "ccd/pipeline/paths.hpp"
 #include "support/scale.hpp"
 
 #include <gtest/gtest.h>
@@ -134,8 +134,8 @@ TEST(Earliest, KeptCandidatesServeShorterSteps) {
     EXPECT_THROW((void)earliest_time(m, -0.1), Error);
 }
 
-// What the slabs leave out never meets; what they let through is a fraction.
-TEST(Earliest, SlabsLeaveOutOnlyWhatIsApart) {
+// What the paths leave out never meets; what they let through is a fraction.
+TEST(Earliest, PathsLeaveOutOnlyWhatIsApart) {
     for (const double unit : {1.0, 1e-300, 1e300, 1e30}) {
         World w = world(7, 7, 0.4);
         for (auto* side : {&w.start, &w.end})
@@ -144,18 +144,22 @@ TEST(Earliest, SlabsLeaveOutOnlyWhatIsApart) {
         const MovingMesh m = w.mesh();
         const ccd::Features f = ccd::make_features({&m, 1});
         const double distance = 0.02 * unit;
-        const ccd::AllSlabs slabs = ccd::make_slabs(f, distance / 2, nullptr);
+        const ccd::AllPaths paths = ccd::make_paths(f, distance, nullptr);
         std::vector<Pair> pairs, kept;
         for (std::uint32_t v = 0; v < f.vertices.size(); ++v)
             for (std::uint32_t t = 0; t < f.faces.size(); ++t) pairs.emplace_back(v, t);
+        const auto select = [&](std::vector<Pair>& out) {
+            return ccd::select_near(ccd::Directions::centres, paths.vertices.data(), paths.faces.data(), paths.gap,
+                                    pairs, out.data());
+        };
         kept.resize(pairs.size());
-        kept.resize(ccd::select_overlapping(slabs.vertices.data(), slabs.faces.data(), pairs, kept.data()));
+        kept.resize(select(kept));
         if (unit == 1) {
             EXPECT_LT(kept.size(), pairs.size() * 4 / 5);
         }
         base::for_each_simd_target([&] {
             std::vector<Pair> again(pairs.size());
-            again.resize(ccd::select_overlapping(slabs.vertices.data(), slabs.faces.data(), pairs, again.data()));
+            again.resize(select(again));
             EXPECT_EQ(again, kept);
         });
         std::size_t next = 0;

@@ -241,6 +241,39 @@ TEST(AnyDomain, FloorsStripsPolesAndChunks) {
     EXPECT_FALSE(PerfectHash<3>::build(row).identity());
 }
 
+// Small sets have tags of buckets, in both constructions and both layouts that know them, however full their domain is.
+template <int D>
+void expect_bucket_tags(std::int32_t widest) {
+    std::mt19937_64 g(static_cast<std::uint64_t>(widest) + D);
+    for (int i = 0; i < test::scaled(60, 40, 5); ++i) {
+        Voxel<D> extent;
+        std::size_t cells = 1;
+        for (int a = 0; a < D; ++a) {
+            extent[a] = 1 + static_cast<std::int32_t>(g() % static_cast<std::uint64_t>(widest));
+            cells *= static_cast<std::size_t>(extent[a]);
+        }
+        const std::size_t most = std::min<std::size_t>(400, cells);
+        const auto points = scattered<D>(1 + g() % most, extent, g());
+        for (const Construction c : {Construction::fast, Construction::compact})
+            for (const Layout l : {Layout::voxel, Layout::brick}) {
+                SCOPED_TRACE(std::to_string(points.size()) + " " + name(l) +
+                             (c == Construction::fast ? "" : " compact"));
+                const auto x =
+                    VoxelIndex<D>::build(points, {.layout = l, .encoding = Encoding::bucket_tag, .construction = c});
+                ASSERT_EQ(x.encoding(), Encoding::bucket_tag);
+                ASSERT_NO_FATAL_FAILURE(expect_exact_index<D>(x, points, g));
+            }
+    }
+}
+
+TEST(AnyDomain, BucketTagsForSmallSets) {
+    for (const std::int32_t widest : {5, 20, 100}) {
+        expect_bucket_tags<2>(widest);
+        expect_bucket_tags<3>(widest);
+    }
+    expect_bucket_tags<2>(3000);
+}
+
 TEST(AnyDomain, ThinAxesAreFolded) {
     const auto floor = PerfectHash<3>::build(scattered<3>(20000, {4500, 4500, 3}, 5));
     EXPECT_TRUE(floor.identity());

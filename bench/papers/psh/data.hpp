@@ -3,7 +3,9 @@
 #pragma once
 
 #include "bench/voxels/data.hpp"
+#include "io/mesh/mesh.hpp"
 
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
@@ -69,6 +71,37 @@ inline std::vector<Voxel<2>> outlines(std::int32_t side, std::size_t n, double s
                                       std::uint64_t seed) {
     Pens pens(side, n, seed);
     while (!pens.full()) pens.loop(pens.chance(0, side), pens.chance(0, side), pens.chance(smallest, largest));
+    return pens.take();
+}
+
+/// The edges of a mesh seen along z: outlines first, the others until there are n.
+inline std::vector<Voxel<2>> drawing(const quadrat::io::Mesh& mesh, std::int32_t side, std::size_t n) {
+    double lo[2] = {1e300, 1e300}, hi[2] = {-1e300, -1e300};
+    for (const auto& v : mesh.vertices)
+        for (int k = 0; k < 2; ++k) {
+            lo[k] = std::min(lo[k], v[k]);
+            hi[k] = std::max(hi[k], v[k]);
+        }
+    const double scale = 0.96 * side / std::max(hi[0] - lo[0], hi[1] - lo[1]);
+    const auto at = [&](std::uint32_t v, int k) {
+        return 0.5 * side + scale * (mesh.vertices[v][k] - 0.5 * (lo[k] + hi[k]));
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, int>
+        edges;  // bit 0: of a face seen from above, bit 1: from below
+    for (const auto& t : mesh.triangles) {
+        const double area = (at(t.b, 0) - at(t.a, 0)) * (at(t.c, 1) - at(t.a, 1)) -
+                            (at(t.b, 1) - at(t.a, 1)) * (at(t.c, 0) - at(t.a, 0));
+        for (const auto& [a, b] : {std::pair(t.a, t.b), std::pair(t.b, t.c), std::pair(t.c, t.a)})
+            edges[std::minmax(a, b)] |= area > 0 ? 1 : 2;
+    }
+    Pens pens(side, n, 6);
+    for (const bool outline : {true, false})
+        for (const auto& [edge, faces] : edges) {
+            if ((faces == 3) != outline) continue;
+            for (double s = 0; s <= 1; s += 1.0 / 64)
+                pens.visit(at(edge.first, 0) + s * (at(edge.second, 0) - at(edge.first, 0)),
+                           at(edge.first, 1) + s * (at(edge.second, 1) - at(edge.first, 1)));
+        }
     return pens.take();
 }
 

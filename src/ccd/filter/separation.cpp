@@ -65,8 +65,6 @@ class Search {
                 for (double& x : p->x[i].v) x = std::ldexp(x, exponent);
         for (double& x : size_.v) x = std::ldexp(x, exponent);
         distance_ = std::ldexp(distance_, exponent);
-        // A distance of next to nothing may have been rounded down.
-        if (distance_ < 0x1p-1000) distance_ = 0x1p-1000;
     }
 
     // The sum of all positions separates most pairs that a broad phase gives, without a look at the closest points.

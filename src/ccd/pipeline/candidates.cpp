@@ -62,14 +62,15 @@ void filter(std::vector<Pair>& pairs, Keep&& keep) {
 CandidateStream::CandidateStream(const Features& f, std::span<const MovingMesh> meshes, const ContactOptions& options,
                                  double grow)
     : f_(f), meet_(meshes, options.scope), grow_(grow), executor_(options.executor) {
+    const FeatureBoxes all = vertex_boxes(f, grow_, executor_);
     if (!f.faces.empty()) {
-        vertex_boxes(f, f.used, grow_, executor_, boxes_.vertices);
-        face_boxes(f, grow_, executor_, boxes_.faces);
+        boxes_.vertices = boxes_of(all, f.used, executor_);
+        boxes_.faces = face_boxes(f, all, executor_);
     }
-    if (!f.edges.empty()) edge_boxes(f, {}, grow_, executor_, boxes_.edges);
+    boxes_.edges = edge_boxes(f, all, executor_);
     if (f.free_points.empty()) return;
-    vertex_boxes(f, f.free_points, grow_, executor_, boxes_.points);
-    if (!f.free_edges.empty()) edge_boxes(f, f.free_edges, grow_, executor_, boxes_.segments);
+    boxes_.points = boxes_of(all, f.free_points, executor_);
+    boxes_.segments = edge_boxes(f, f.free_edges, all, executor_);
 }
 
 void CandidateStream::prepare() {

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace quadrat {
@@ -80,23 +79,46 @@ struct Found {
     ImpactStats statistics;
 };
 
+struct KindHit {
+    Hit hit;
+    ContactKind kind;
+};
+
+// The hits in the order of the list: by time, kind, meshes and features. They are sorted before they are described,
+// since a contact is ten times as large.
+std::vector<KindHit> in_order(const Features& f, const std::vector<Found>& found) {
+    std::size_t count = 0;
+    for (const Found& part : found) count += part.hits.size();
+    std::vector<KindHit> hits;
+    hits.reserve(count);
+    for (const Found& part : found)
+        for (const Hit& hit : part.hits) hits.push_back({hit, part.kind});
+    const auto meshes = [&](const KindHit& h) {
+        std::uint32_t v[4] = {};
+        corners(f, h.kind, h.hit.pair, v);
+        return std::pair(f.mesh[v[0]], f.mesh[v[3]]);
+    };
+    std::sort(hits.begin(), hits.end(), [&](const KindHit& a, const KindHit& b) {
+        if (a.hit.time != b.hit.time) return a.hit.time < b.hit.time;
+        if (a.kind != b.kind) return a.kind < b.kind;
+        const auto m = meshes(a), n = meshes(b);
+        // Inside a mesh the numbers of all features ascend as its own do.
+        return m != n ? m < n : a.hit.pair < b.hit.pair;
+    });
+    return hits;
+}
+
 ContactList make_list(const Features& f, std::span<const MovingMesh> meshes, const std::vector<Found>& found,
                       const ContactOptions& options) {
     ContactList list;
-    for (const Found& part : found) {
-        add(list.stats, part.statistics);
-        const std::size_t first = list.contacts.size();
-        list.contacts.resize(first + part.hits.size());
-        base::parallel_for(options.executor, part.hits.size(), 1024, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                list.contacts[first + i] = make_contact(f, part.kind, part.hits[i]);
-        });
-    }
+    for (const Found& part : found) add(list.stats, part.statistics);
     list.candidates = list.stats.queries;
-    const auto key = [](const Contact& c) { return std::tie(c.time, c.kind, c.meshes, c.features); };
-    std::sort(list.contacts.begin(), list.contacts.end(),
-              [&](const Contact& a, const Contact& b) { return key(a) < key(b); });
-    if (!list.contacts.empty()) list.earliest = list.contacts.front().time;
+    const std::vector<KindHit> hits = in_order(f, found);
+    list.contacts.resize(hits.size());
+    base::parallel_for(options.executor, hits.size(), 1024, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) list.contacts[i] = make_contact(f, hits[i].kind, hits[i].hit);
+    });
+    if (!hits.empty()) list.earliest = hits.front().hit.time;
     for (const MovingMesh& m : meshes)
         list.vertex_times.emplace_back(m.start.size(), std::numeric_limits<double>::infinity());
     for (const Contact& c : list.contacts) {
@@ -148,7 +170,7 @@ ContactList find_contacts(std::span<const MovingMesh> meshes, const ContactOptio
     const Features f = make_features(meshes);
     CandidateStream stream(f, meshes, options);
     stream.prepare();
-    const Decider decider(f, f.vertices, half(options.min_distance), options);
+    const Decider decider(f, f.vertices, options.min_distance, options);
     CandidateLimit limit(options.max_candidates);
     std::vector<Found> found(stream.parts());
     base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
@@ -167,7 +189,7 @@ ContactList find_contacts(std::span<const MovingMesh> meshes, const Candidates& 
     check(options);
     const Features f = make_features(meshes);
     const CandidateParts parts(f, candidates);
-    const Decider decider(f, f.vertices, half(options.min_distance), options);
+    const Decider decider(f, f.vertices, options.min_distance, options);
     std::vector<Found> found(parts.size());
     base::run_tasks(options.executor, parts.size(), [&](std::size_t part) {
         found[part].kind = parts.kind(part);

@@ -1,8 +1,8 @@
 // Candidate pairs to contacts: what two features of a pair are, and when they first meet. Cheap certain tests first
-// (slabs, then a direction for 64 pairs at once), so that few pairs are looked at one by one.
+// (the line between the centres, then a direction for 64 pairs at once), so that few pairs are looked at one by one.
 #pragma once
 
-#include "ccd/pipeline/slabs.hpp"
+#include "ccd/pipeline/paths.hpp"
 
 #include <atomic>
 
@@ -15,15 +15,15 @@ struct Hit {
 
 class Decider {
   public:
-    /// Of features whose motion over the whole step is `step`; both must outlive this object. Features that, with
-    /// `grow` on each side, stay apart in the motion that f.vertices has (of the step or of a part of it) are not
-    /// looked at.
-    Decider(const Features& f, const base::Array<Trace>& step, double grow, const ContactOptions& options)
+    /// Of features whose motion over the whole step is `step`; both must outlive this object. Features that stay
+    /// farther apart than `gap` in the motion that f.vertices has (of the step or of a part of it) are not looked at.
+    Decider(const Features& f, const base::Array<Trace>& step, double gap, const ContactOptions& options)
         : f_(f),
           step_(step),
+          gap_(gap),
           min_distance_(options.min_distance),
           tolerance_(options.tolerance),
-          slabs_(make_slabs(f, grow, options.executor)) {}
+          paths_(make_paths(f, gap, options.executor)) {}
 
     /// Decides pairs of one kind on the calling thread; appends the hits in the order of the pairs.
     void decide(ContactKind kind, std::span<const Pair> pairs, std::vector<Hit>& hits, ImpactStats& statistics) const;
@@ -32,17 +32,15 @@ class Decider {
     void lower(ContactKind kind, std::span<const Pair> pairs, std::atomic<double>& earliest) const;
 
   private:
-    template <class Visit>
-    void run(ContactKind kind, std::span<const Pair> pairs, ImpactStats& statistics, Visit&& visit) const;
-    [[nodiscard]] std::span<const Pair> select(ContactKind kind, std::span<const Pair> pairs,
-                                               std::vector<Pair>& kept) const;
-    [[nodiscard]] double time_of(ImpactKind query, const std::uint32_t (&v)[4], ImpactStats& statistics) const;
+    std::size_t select(ContactKind kind, std::span<const Pair> pairs, std::vector<Pair>& kept) const;
+    [[nodiscard]] double time_of(ContactKind kind, const Pair& pair, ImpactStats& statistics) const;
 
     const Features& f_;
     const base::Array<Trace>& step_;
+    double gap_;
     double min_distance_;
     double tolerance_;
-    AllSlabs slabs_;
+    AllPaths paths_;
 };
 
 /// The four vertices of a pair, as ContactKind says.

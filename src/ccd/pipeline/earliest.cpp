@@ -53,9 +53,8 @@ double by_windows(Features& f, double t_max, const ContactOptions& options, Sear
         const double size = make_window(step, from, end, f.vertices);
         // Rounding of the window's ends, and how far beyond a distance features may count as near (separation.hpp).
         const double share = options.min_distance > 0 ? 0x1p-42 : 0x1p-50;
-        const bool whole = !(from > 0) && !(end < 1);
-        const double margin = half(options.min_distance) + (whole ? 0 : share * size + 0x1p-1070);
-        const Decider decider(f, step, margin, options);
+        const double margin = half(options.min_distance) + share * size + 0x1p-1070;
+        const Decider decider(f, step, 2 * margin, options);
         search(decider, margin, earliest);
         if (earliest <= to || to >= t_max) break;
         from = to;

@@ -6,7 +6,9 @@
 #include "base/radix_sort.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace quadrat::ccd {
@@ -43,39 +45,46 @@ void check_mesh(const MovingMesh& m, std::size_t number) {
     for (std::size_t i = 0; i < m.points.size(); ++i) in_range(m.points[i], i, "points");
 }
 
+// The float before f.
+float before(float f) {
+    if (f == 0) return -std::numeric_limits<float>::denorm_min();
+    const auto bits = std::bit_cast<std::int32_t>(f);
+    return std::bit_cast<float>(f > 0 ? bits - 1 : bits + 1);
+}
+
+// The largest float that is not above x.
 float down(double x, bool& exact) {
-    constexpr float inf = std::numeric_limits<float>::infinity();
-    auto f = static_cast<float>(x);
-    if (static_cast<double>(f) != x) exact = false;
-    if (static_cast<double>(f) > x) f = std::nextafterf(f, -inf);
-    return f;
+    const auto f = static_cast<float>(x);
+    exact &= static_cast<double>(f) == x;
+    return static_cast<double>(f) > x ? before(f) : f;
 }
 
 float up(double x, bool& exact) {
     return -down(-x, exact);
 }
 
-// Boxes of `count` features; corners(i, out) gives the vertices of feature i and returns how many.
+// `count` boxes, each the union of the boxes of some vertices; corners(i, out) names those of feature i and returns how
+// many.
 template <class Corners>
-void make_boxes(const Features& f, std::size_t count, double grow, Executor* executor, FeatureBoxes& out,
-                Corners&& corners) {
+FeatureBoxes join(const FeatureBoxes& vertices, std::size_t count, Executor* executor, Corners&& corners) {
+    FeatureBoxes out{{}, vertices.exact};
     out.boxes.resize_discard(count);
-    out.exact = base::parallel_reduce(
-                    executor, count, grain, 1,
-                    [&](std::size_t begin, std::size_t end) {
-                        bool exact = true;
-                        for (std::size_t i = begin; i < end; ++i) {
-                            std::uint32_t v[4];
-                            const int n = corners(i, v);
-                            const Box3d box = trace_box(f, v, n, grow);
-                            for (int k = 0; k < 3; ++k) {
-                                out.boxes[i].lo[k] = down(box.lo[k], exact);
-                                out.boxes[i].hi[k] = up(box.hi[k], exact);
-                            }
-                        }
-                        return exact ? 1 : 0;
-                    },
-                    [](int a, int b) { return a & b; }) != 0;
+    base::parallel_for(executor, count, grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::uint32_t v[3];
+            const int n = corners(i, v);
+            Box3f box = vertices.boxes[v[0]];
+            for (int c = 1; c < n; ++c) {
+                const Box3f& b = vertices.boxes[v[c]];
+                for (int k = 0; k < 3; ++k) {
+                    box.lo[k] = std::min(box.lo[k], b.lo[k]);
+                    box.hi[k] = std::max(box.hi[k], b.hi[k]);
+                }
+            }
+            out.boxes[i] = box;
+        }
+    });
+    return out;
 }
 
 }  // namespace
@@ -94,13 +103,10 @@ Box3d trace_box(const Features& f, const std::uint32_t* vertices, int count, dou
             box.hi[k] = std::max(box.hi[k], std::max(t.start[k], t.end[k]));
         }
     }
-    if (grow > 0) {
-        for (int k = 0; k < 3; ++k) {  // rounded outwards: one relative step beyond any rounding of the sum
-            box.lo[k] -= grow;
-            box.lo[k] -= std::fabs(box.lo[k]) * 0x1p-52;
-            box.hi[k] += grow;
-            box.hi[k] += std::fabs(box.hi[k]) * 0x1p-52;
-        }
+    // Rounded to nearest: where x + grow >= y - grow holds for real numbers it does so for the rounded ones.
+    for (int k = 0; k < 3; ++k) {
+        box.lo[k] -= grow;
+        box.hi[k] += grow;
     }
     return box;
 }
@@ -173,16 +179,36 @@ Features make_features(std::span<const MovingMesh> meshes) {
     return f;
 }
 
-void vertex_boxes(const Features& f, std::span<const std::uint32_t> vertices, double grow, Executor* executor,
-                  FeatureBoxes& out) {
-    make_boxes(f, vertices.size(), grow, executor, out, [&](std::size_t i, std::uint32_t* v) {
-        v[0] = vertices[i];
+FeatureBoxes vertex_boxes(const Features& f, double grow, Executor* executor) {
+    FeatureBoxes out;
+    out.boxes.resize_discard(f.vertices.size());
+    out.exact = base::parallel_reduce(
+                    executor, f.vertices.size(), grain, 1,
+                    [&](std::size_t begin, std::size_t end) {
+                        bool exact = true;
+                        for (std::size_t i = begin; i < end; ++i) {
+                            const auto v = static_cast<std::uint32_t>(i);
+                            const Box3d box = trace_box(f, &v, 1, grow);
+                            for (int k = 0; k < 3; ++k) {
+                                out.boxes[i].lo[k] = down(box.lo[k], exact);
+                                out.boxes[i].hi[k] = up(box.hi[k], exact);
+                            }
+                        }
+                        return exact ? 1 : 0;
+                    },
+                    [](int a, int b) { return a & b; }) != 0;
+    return out;
+}
+
+FeatureBoxes boxes_of(const FeatureBoxes& vertices, std::span<const std::uint32_t> chosen, Executor* executor) {
+    return join(vertices, chosen.size(), executor, [&](std::size_t i, std::uint32_t* v) {
+        v[0] = chosen[i];
         return 1;
     });
 }
 
-void face_boxes(const Features& f, double grow, Executor* executor, FeatureBoxes& out) {
-    make_boxes(f, f.faces.size(), grow, executor, out, [&](std::size_t i, std::uint32_t* v) {
+FeatureBoxes face_boxes(const Features& f, const FeatureBoxes& vertices, Executor* executor) {
+    return join(vertices, f.faces.size(), executor, [&](std::size_t i, std::uint32_t* v) {
         v[0] = f.faces[i].a;
         v[1] = f.faces[i].b;
         v[2] = f.faces[i].c;
@@ -190,15 +216,21 @@ void face_boxes(const Features& f, double grow, Executor* executor, FeatureBoxes
     });
 }
 
-void edge_boxes(const Features& f, std::span<const std::uint32_t> edges, double grow, Executor* executor,
-                FeatureBoxes& out) {
-    make_boxes(f, edges.empty() ? f.edges.size() : edges.size(), grow, executor, out,
-               [&](std::size_t i, std::uint32_t* v) {
-                   const auto& e = f.edges[edges.empty() ? i : edges[i]];
-                   v[0] = e[0];
-                   v[1] = e[1];
-                   return 2;
-               });
+FeatureBoxes edge_boxes(const Features& f, std::span<const std::uint32_t> edges, const FeatureBoxes& vertices,
+                        Executor* executor) {
+    return join(vertices, edges.size(), executor, [&](std::size_t i, std::uint32_t* v) {
+        v[0] = f.edges[edges[i]][0];
+        v[1] = f.edges[edges[i]][1];
+        return 2;
+    });
+}
+
+FeatureBoxes edge_boxes(const Features& f, const FeatureBoxes& vertices, Executor* executor) {
+    return join(vertices, f.edges.size(), executor, [&](std::size_t i, std::uint32_t* v) {
+        v[0] = f.edges[i][0];
+        v[1] = f.edges[i][1];
+        return 2;
+    });
 }
 
 }  // namespace quadrat::ccd

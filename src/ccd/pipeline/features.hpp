@@ -51,11 +51,16 @@ struct FeatureBoxes {
 
     [[nodiscard]] std::span<const Box3f> view() const { return {boxes.data(), boxes.size()}; }
 };
-void vertex_boxes(const Features& f, std::span<const std::uint32_t> vertices, double grow, Executor* executor,
-                  FeatureBoxes& out);
-void face_boxes(const Features& f, double grow, Executor* executor, FeatureBoxes& out);
-void edge_boxes(const Features& f, std::span<const std::uint32_t> edges, double grow, Executor* executor,
-                FeatureBoxes& out);
+/// Of every vertex, whether a feature names it or not.
+[[nodiscard]] FeatureBoxes vertex_boxes(const Features& f, double grow, Executor* executor);
+/// Of these vertices, all faces, all edges and these edges, from the boxes of all vertices: rounding outwards and the
+/// smallest of a few may change places.
+[[nodiscard]] FeatureBoxes boxes_of(const FeatureBoxes& vertices, std::span<const std::uint32_t> chosen,
+                                    Executor* executor);
+[[nodiscard]] FeatureBoxes face_boxes(const Features& f, const FeatureBoxes& vertices, Executor* executor);
+[[nodiscard]] FeatureBoxes edge_boxes(const Features& f, const FeatureBoxes& vertices, Executor* executor);
+[[nodiscard]] FeatureBoxes edge_boxes(const Features& f, std::span<const std::uint32_t> edges,
+                                      const FeatureBoxes& vertices, Executor* executor);
 
 /// The box of up to four vertices over the step, in double.
 [[nodiscard]] Box3d trace_box(const Features& f, const std::uint32_t* vertices, int count, double grow);

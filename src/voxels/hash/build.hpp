@@ -15,6 +15,8 @@ struct HashVariant {
     /// Throws Error{too_large} where more buckets would be needed; 0: 64 for each entry.
     std::uint64_t most_buckets = 0;
     bool identity_only = false;  ///< no random matrices where the identity fails: Error{too_large} as well
+    /// Small sets may have so many buckets, if the product of the tables covers the domain then.
+    std::uint64_t covering_buckets = 4096;
 };
 
 template <int D, int E = D>

@@ -34,6 +34,7 @@ using voxels::Trial;
 using voxels::Triple;
 
 constexpr std::size_t largest_set = std::size_t{1} << 27;
+constexpr std::size_t patient_set = 1000;  // up to so many positions everything is tried before a set is refused
 
 int bits_for(std::uint32_t values) {  // to write 0 .. values - 1
     int bits = 1;
@@ -86,13 +87,13 @@ class Builder {
     Shape shape_for(std::uint64_t offsets, unsigned variant, bool below, std::uint64_t seed) const {
         Shape s = base_;
         // Random matrices turn thin domains into wide ones.
-        const Sizes extent = variant_.random_matrices ? Sizes{} : extent_;
+        const Sizes extent = variant_.random_matrices || !folded_ ? Sizes{} : extent_;
         const Sizes table = voxels::table_sizes(E, cells_, variant, extent);
         voxels::Folding fold = voxels::folding(E, cells_, extent);
         for (std::size_t a = 0; a < E; ++a)
             if (fold.thin[a] != table[a]) fold.thin[a] = 0;
         Sizes offset = voxels::offset_sizes(E, offsets, table, fold, reach_, below);
-        if (!below) cover(offset, table, std::max<std::uint64_t>(4 * offsets, 4096));
+        if (!below) cover(offset, table, std::max<std::uint64_t>(4 * offsets, variant_.covering_buckets));
         std::uint32_t widest = 1;
         for (int a = 0; a < E; ++a) {
             s.table[a] = table[a];
@@ -110,6 +111,13 @@ class Builder {
         if (s.linear) random_matrices(s, seed);
         s.tag_bits = tag_bits(s);
         return s;
+    }
+
+    // Whether two positions on one slot are in different buckets, as tags of buckets want it.
+    [[nodiscard]] bool covers(const Shape& s) const {
+        for (std::size_t a = 0; a < E; ++a)
+            if (std::uint64_t{s.table[a]} * s.offset[a] < reach_[a]) return false;
+        return true;
     }
 
     // Bits of short tags (voxels/hash/short_tags.hpp); 0 if they are not wanted, not possible or no shorter.
@@ -136,7 +144,7 @@ class Builder {
             while (std::uint64_t{table[a]} * wide[a] < reach_[a] || std::gcd(table[a], wide[a]) != 1) {
                 const std::uint32_t enough = (reach_[a] + table[a] - 1) / table[a];
                 wide[a] = std::max(wide[a] + 1, enough);
-                if (wide[a] > limit) return;
+                if (wide[a] > std::min<std::uint64_t>(limit, voxels::largest_size)) return;
             }
         if (voxels::product(wide) <= limit) offset = wide;
     }
@@ -209,8 +217,8 @@ class Builder {
     }
 
     // Fast construction: sigma = 1 / (2 E), then 3 % more until it works; the table gets another shape every fourth
-    // time. Where that does not help, since all positions fall into few buckets (a row in a wide domain), random
-    // matrices spread them.
+    // time. Where that does not help, what narrows the choice is given up one by one: short tags, then thin tables for
+    // thin domains, and where all positions fall into few buckets (a row in a wide domain) random matrices spread them.
     void grow(PerfectHashReport& report) {
         const double start = std::max(1.0, static_cast<double>(positions_.size()) / (2 * E));
         const double limit = 64.0 * static_cast<double>(positions_.size()) + 1e6;
@@ -218,10 +226,15 @@ class Builder {
         double wanted = start;
         for (unsigned round = 0; wanted < limit; ++round) {
             base::check_in(Watch{options_.watch.stop, {}}, 0, 1);
-            const bool stuck = hopeless_ || wanted > std::min(8 * start + 64, most);
+            const bool patient = !folded_ && positions_.size() <= patient_set;
+            const bool hopeless = hopeless_ && !patient;
+            const bool stuck = hopeless || wanted > std::min((patient ? 64 : 8) * start + 64, most);
             if (stuck && !variant_.random_matrices) {
-                if (short_tags_ != 0 && !hopeless_) {  // they are what no offset can keep
+                if (short_tags_ != 0 && !hopeless) {  // they are what no offset can keep
                     short_tags_ = 0;
+                    wanted = start;
+                } else if (folded_ && voxels::folding(E, cells_, extent_).wide < E) {
+                    folded_ = false;  // few buckets, each of whole columns, are the harder the fuller the domain is
                     wanted = start;
                 } else if (variant_.identity_only) {
                     break;
@@ -239,7 +252,8 @@ class Builder {
             for (const std::uint32_t r : s.offset) buckets *= r;
             // Small tables may be larger than wanted, and the next ones smaller again.
             if (buckets <= most || variant_.most_buckets == 0)
-                if (auto found = attempt(s, 1, positions_.size() / 200, report)) return keep(std::move(*found));
+                if (auto found = attempt(s, 1, patient ? positions_.size() : positions_.size() / 200, report))
+                    return keep(std::move(*found));
             wanted = std::max(wanted + 1, wanted * (round < 24 ? 1.03 : 1.1));
         }
         throw Error(ErrorKind::too_large,
@@ -256,6 +270,8 @@ class Builder {
         const auto n = static_cast<double>(positions_.size());
         auto high = static_cast<double>(best_->trial->buckets().count());
         double low = high / 3;
+        // What the fast construction covers stays covered: tags of buckets are not given up for a few offsets.
+        const bool covered = covers(best_->trial->shape());
         // Large sets are all alike: seeds and shapes of the table matter for small ones.
         const bool medium = positions_.size() > 400000, large = positions_.size() > 2000000;
         const int seeds = std::min(options_.attempts, large ? 1 : medium ? 2 : options_.attempts);
@@ -271,6 +287,7 @@ class Builder {
                 std::uint64_t cells = 1;
                 for (int a = 0; a < E; ++a) cells *= s.offset[a];
                 if (static_cast<double>(cells) >= high) break;
+                if (covered && !covers(s)) continue;
                 if (auto found = attempt(s, seeds, evictions, report)) {
                     keep(std::move(*found));
                     high = static_cast<double>(cells);
@@ -347,6 +364,7 @@ class Builder {
     std::uint64_t cells_ = 0;
     std::optional<Found> best_;
     std::uint64_t evictions_ = 0;
+    bool folded_ = true;     // thin axes of the domain are thin in the tables (hash/sizes.hpp)
     bool hopeless_ = false;  // the last attempt failed, and others with identity matrices will
 };
 

@@ -8,7 +8,6 @@
 namespace quadrat::voxels {
 namespace {
 
-constexpr std::uint32_t largest = 65535;
 constexpr double longest_row = 32768;  // of a table that is wide on one axis alone
 
 // Candidate sizes around the wanted edge, accepted by `fits`.
@@ -16,7 +15,7 @@ template <class Fits>
 std::vector<std::uint32_t> candidates(double edge, double spread, Fits&& fits) {
     const double margin = std::max(3.0, edge * spread);
     const auto lo = static_cast<std::uint32_t>(std::max(1.0, std::floor(edge - margin)));
-    const auto hi = static_cast<std::uint32_t>(std::min<double>(largest, std::ceil(edge + margin)));
+    const auto hi = static_cast<std::uint32_t>(std::min<double>(largest_size, std::ceil(edge + margin)));
     std::vector<std::uint32_t> out;
     for (std::uint32_t s = lo; s <= hi; ++s)
         if (fits(s)) out.push_back(s);

@@ -12,6 +12,9 @@ namespace quadrat::voxels {
 
 using Sizes = std::array<std::uint32_t, 3>;
 
+/// Of a table on one axis: a hash keeps 16 bits.
+inline constexpr std::uint32_t largest_size = 65535;
+
 [[nodiscard]] inline std::uint64_t product(const Sizes& s) {
     return std::uint64_t{s[0]} * s[1] * s[2];
 }

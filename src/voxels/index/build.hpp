@@ -80,8 +80,13 @@ template <int D>
 [[nodiscard]] PerfectHash<D> limited_hash(std::span<const Voxel<D>> keys, const PerfectHashOptions& options,
                                           std::uint64_t most_bits, Spread spread, PerfectHashReport* report) {
     const auto width = static_cast<std::uint64_t>(D * (options.offset_bits > 0 ? options.offset_bits : 8));
-    const std::uint64_t most = most_bits == any_size ? 0 : most_bits / width + 1;
-    return HashBuild<D>::build(keys, options, {.most_buckets = most, .identity_only = spread == Spread::never}, report);
+    HashVariant variant{.identity_only = spread == Spread::never};
+    if (most_bits == any_size) {  // asked for by name: rather large than refused
+        variant.covering_buckets = std::uint64_t{1} << 20;
+    } else {
+        variant.most_buckets = most_bits / width + 1;
+    }
+    return HashBuild<D>::build(keys, options, variant, report);
 }
 
 template <int D>
