@@ -55,7 +55,8 @@ class Ranking {
     /// The `wanted` nearest of so many, sorted; nothing if that is better left to gather().
     [[nodiscard]] std::span<const Found<T>> rank(const T* distances_sq, const std::uint32_t* positions,
                                                  std::uint32_t count, std::uint32_t wanted) {
-        if (count < wanted || count > most || wanted == 0) return {};
+        if (count < wanted || wanted == 0) return {};
+        if (count > most) return rank_smallest(distances_sq, positions, count, wanted);
         if (farthest_ > T(0) && farthest_ < T(0x1p-58)) return {};
         if (found_.size() < most) found_.resize(most);
         count_smaller(distances_sq, count);
@@ -120,6 +121,22 @@ class Ranking {
   private:
     static constexpr std::uint32_t most = 160;  // values that are ranked, not sorted
 
+    // The same of more: those up to the value that is number `wanted`, equals included, are ranked.
+    [[nodiscard]] std::span<const Found<T>> rank_smallest(const T* distances_sq, const std::uint32_t* positions,
+                                                          std::uint32_t count, std::uint32_t wanted) {
+        if (wanted > most) return {};
+        order_.assign(distances_sq, distances_sq + count);
+        std::nth_element(order_.begin(), order_.begin() + (wanted - 1), order_.end());
+        const T limit = order_[wanted - 1];
+        std::uint32_t kept = 0;
+        for (std::uint32_t e = 0; e < count; ++e) {
+            if (distances_sq[e] > limit) continue;
+            if (kept == most) return {};
+            near_[kept] = distances_sq[e];
+            near_positions_[kept++] = positions[e];
+        }
+        return rank(near_, near_positions_, kept, wanted);
+    }
     void count_smaller(const T* values, std::uint32_t count) {
         std::copy_n(values, count, values_);
         kernel_.rank(values_, count, ranks_);
@@ -131,6 +148,9 @@ class Ranking {
     std::vector<Found<T>> found_;
     T values_[most + max_lanes];
     std::uint32_t ranks_[most + max_lanes];
+    std::vector<T> order_;  // of more than that many, in part
+    T near_[most];
+    std::uint32_t near_positions_[most];
 };
 
 }  // namespace quadrat::neighbors

@@ -1,6 +1,7 @@
 #include "neighbors/nearest/tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace quadrat::neighbors {
@@ -40,12 +41,13 @@ void PointTree<D, T>::cut(std::uint32_t begin, std::uint32_t end) {
         finish_leaf(nodes_[number]);
         return;
     }
-    // Equal coordinates are ordered by index, so the two sides do not depend on how the library finds them.
-    const std::uint32_t middle = begin + (end - begin) / 2;
+    // Halves first: the sum may be infinite. Between neighbouring numbers the lower one is left alone.
+    const T half = std::max(node.lo[longest], std::min(node.lo[longest] / 2 + node.hi[longest] / 2,
+                                                       std::nextafter(node.hi[longest], node.lo[longest])));
     const auto at = [&](std::uint32_t p) { return records_.begin() + static_cast<std::ptrdiff_t>(p); };
-    std::nth_element(at(begin), at(middle), at(end), [longest](const Record<D, T>& a, const Record<D, T>& b) {
-        return a.v[longest] != b.v[longest] ? a.v[longest] < b.v[longest] : a.id < b.id;
-    });
+    const auto above = std::partition(at(begin), at(end), [&](const Record<D, T>& r) { return r.v[longest] <= half; });
+    const auto middle = static_cast<std::uint32_t>(above - records_.begin());
+    QUADRAT_ASSERT(middle > begin && middle < end);
     cut(begin, middle);
     nodes_[number].right = static_cast<std::uint32_t>(nodes_.size());
     cut(middle, end);
@@ -149,7 +151,7 @@ T TreeSearch<D, T>::gap_sq(const Node& node) const {
 }
 
 template <int D, class T>
-auto TreeSearch<D, T>::corner(std::uint32_t candidates) const -> const Node& {
+auto TreeSearch<D, T>::corner(std::uint64_t candidates) const -> const Node& {
     const auto nodes = points_.nodes();
     std::uint32_t at = 0;
     const auto count = [&](std::uint32_t n) { return nodes[n].last_candidate - nodes[n].first_candidate; };
@@ -182,7 +184,8 @@ void TreeSearch<D, T>::measure(T cull_sq) {
 template <int D, class T>
 void TreeSearch<D, T>::bound() {
     const T most = farthest_ > T(0) ? farthest_ * farthest_ : std::numeric_limits<T>::infinity();
-    const Node& near = corner(wanted_ + (own_ ? 1u : 0u));
+    // Of twice as many the nearest k tell more: the corner is seldom around the home (docs/decisions/0104).
+    const Node& near = corner(2 * std::uint64_t{wanted_} + (own_ ? 1u : 0u));
     ranges_.assign(1, {near.first_candidate, near.last_candidate});
     std::fill_n(group_.radius_sq, group_.size, std::numeric_limits<T>::infinity());
     measure(std::numeric_limits<T>::infinity());

@@ -1,6 +1,6 @@
-// The k nearest where points are crowded: on many scales of density, or many at one place. A tree of boxes is cut at
-// the middle point of the longest edge, so it follows any density, and its leaves are the groups that the vector code
-// of the search asks for. A home's own corner of the tree holds k points, the farthest of which bounds the search;
+// The k nearest where points are crowded: on many scales of density, or many at one place. A tree of boxes is cut in the
+// middle of the longest edge, so that a box holds one scale, and its leaves are the groups that the vector code of the
+// search asks for. A home's own corner of the tree holds k points and more, the k-th of which bounds the search;
 // everything within that bound is measured and ranked (rank.hpp).
 //
 // Of the points at one place only the k + 1 with the smallest indices can be in any row, for equal distances are
@@ -98,7 +98,7 @@ class TreeSearch {
     void find(std::uint32_t from, std::uint32_t to);
     void take(std::uint32_t from, std::uint32_t to);
     /// The corner of the tree around the group that holds at least so many candidates.
-    [[nodiscard]] const Node& corner(std::uint32_t candidates) const;
+    [[nodiscard]] const Node& corner(std::uint64_t candidates) const;
     void measure(T cull_sq);
     void bound();
     void list_ranges(T reach_sq);
