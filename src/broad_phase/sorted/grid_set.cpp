@@ -135,7 +135,6 @@ void GridSet<D, T>::make_columns(Executor* executor) const {
     for (std::size_t g = 0; g < grids_.size(); ++g)
         columns_[g].build(grids_[g].shape, partition_, grids_[g].first_slab,
                           keep_ == Keep::both ? Copy::columns_and_records : Copy::columns, executor);
-    column_filters_ready_ = false;
     if (filtered()) fill_column_filters(executor);
     columns_ready_.store(true, std::memory_order_release);
 }

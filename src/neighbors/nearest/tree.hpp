@@ -1,6 +1,6 @@
-// The k nearest where points are crowded: on many scales of density, or many at one place. A tree of boxes is cut in the
-// middle of the longest edge, so that a box holds one scale, and its leaves are the groups that the vector code of the
-// search asks for. A home's own corner of the tree holds k points and more, the k-th of which bounds the search;
+// The k nearest where points are crowded: on many scales of density, or many at one place. A tree of boxes is cut in
+// the middle of the longest edge, so that a box holds one scale, and its leaves are the groups that the vector code of
+// the search asks for. A home's own corner of the tree holds k points and more, the k-th of which bounds the search;
 // everything within that bound is measured and ranked (rank.hpp).
 //
 // Of the points at one place only the k + 1 with the smallest indices can be in any row, for equal distances are
