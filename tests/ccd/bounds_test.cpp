@@ -28,17 +28,6 @@ Vec3d across(const Vec3d& a, const Vec3d& b) {
     return {{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}};
 }
 
-// Corners of a face around the vertex at the origin, whose weights there are 1/2, 1/4, 1/4: contact, exactly.
-std::array<Vec3d, 3> face_around_origin(std::mt19937_64& random) {
-    std::array<Vec3d, 3> c;
-    for (int k = 0; k < 3; ++k) {
-        c[0][k] = short_number(random);
-        c[1][k] = short_number(random);
-        c[2][k] = -(2 * c[0][k] + c[1][k]);
-    }
-    return c;
-}
-
 // All queries of the block are this one: the corners at rest, or on their way to `end`.
 ccd::DifferenceBlock block_of(const std::array<Vec3d, 3>& start, const std::array<Vec3d, 3>& end) {
     ccd::DifferenceBlock block{};
@@ -215,10 +204,18 @@ TEST(Bounds, PathsThatTouchAreNear) {
 TEST(Bounds, TinyPathsThatTouchAreNear) {
     std::mt19937_64 random(83);
     for (int i = 0; i < test::scaled(6000, 6000, 600); ++i) {
-        const std::array<Vec3d, 3> face = scaled(face_around_origin(random), -72 - i % 6);
-        const Scene s{.start = {{{0, 0, 0}}, face[0], face[1], face[2], {{-1, -1, -1}}, {{1, 1, 1}}},
-                      .triangles = {{1, 2, 3}},
-                      .points = {0, 4, 5}};
+        const auto whole = [&] { return static_cast<double>(static_cast<int>(random() % 63) - 31); };
+        const Vec3d e = {{whole(), whole(), whole()}};
+        const Vec3d f = across(e, {{whole(), whole(), whole()}});
+        const double unit = std::ldexp(1.0, -74 - i % 10);
+        Scene s{.start = {{{0, 0, 0}}, e, e, f, {{-1, -1, -1}}, {{1, 1, 1}}},
+                .triangles = {{1, 2, 3}},
+                .points = {0, 4, 5}};
+        for (int k = 0; k < 3; ++k) {
+            s.start[1][k] *= unit;
+            s.start[2][k] *= -3 * unit;
+            s.start[3][k] = (f[k] + 2 * e[k]) * unit;
+        }
         for (const ccd::Directions d : both_directions) ASSERT_TRUE(s.near(d, 0)) << i;
     }
 }
