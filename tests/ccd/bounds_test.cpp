@@ -295,5 +295,34 @@ TEST(Bounds, ToldEarlyAcrossTheEndOfAWindow) {
     EXPECT_GT(early, 10);
 }
 
+// A contact of two edges that is looked at when that of a vertex and a face is known already: nearer than the distance
+// by little, or told early by much of the tolerance, it is the first all the same.
+TEST(Bounds, KnownContactsHideNoEarlierOne) {
+    constexpr double distance = 0.1;
+    int edges_first = 0;
+    const auto expect_same = [&](double x, double vertex_speed, double height, double edge_speed, double tolerance) {
+        // A vertex passes a small face at nine tenths of the distance; an edge comes down across another one.
+        const std::vector<Vec3d> start = {{{-x, 0, 0.09}},   {{-1e-3, -1e-3, 0}}, {{1e-3, 0, 0}}, {{-1e-3, 1e-3, 0}},
+                                          {{49, 0, height}}, {{51, 0, height}},   {{50, -1, 0}},  {{50, 1, 0}}};
+        std::vector<Vec3d> end = start;
+        end[0][0] += vertex_speed;
+        for (const std::size_t i : {4u, 5u}) end[i][2] -= edge_speed;
+        const std::vector<Triangle> faces = {{1, 2, 3}};
+        const std::vector<std::uint32_t> points = {0};
+        const std::vector<std::array<std::uint32_t, 2>> segments = {{4, 5}, {6, 7}};
+        const MovingMesh m{.triangles = faces, .start = start, .end = end, .segments = segments, .points = points};
+        const ContactOptions options{.min_distance = distance, .tolerance = tolerance};
+        const ContactList all = find_contacts(m, options);
+        ASSERT_EQ(earliest_time(m, 1, options), all.earliest);
+        edges_first += all.contacts.at(0).kind == ContactKind::edge_edge;
+    };
+    for (int i = 0; i < 20; ++i) {
+        const double late = 0.011 + 1e-4 * i;
+        expect_same(170 * late, 170, distance * 1.0005, distance * 0.05, 1e-6);  // at the distance at 0.01
+        expect_same(170 * late, 170, distance + 3 * (late + 2e-4), 3, 0.01);     // a little later, told earlier
+    }
+    EXPECT_GE(edges_first, 30);
+}
+
 }  // namespace
 }  // namespace quadrat::bounds_test
