@@ -214,7 +214,7 @@ TEST(Bounds, TinyPathsThatTouchAreNear) {
         for (int k = 0; k < 3; ++k) {
             s.start[1][k] *= unit;
             s.start[2][k] *= -3 * unit;
-            s.start[3][k] = (f[k] + 2 * e[k]) * unit;
+            s.start[3][k] = (f[k] + e[k]) * unit;  // which counts twice for the centre
         }
         for (const ccd::Directions d : both_directions) ASSERT_TRUE(s.near(d, 0)) << i;
     }
