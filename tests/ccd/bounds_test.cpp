@@ -28,17 +28,6 @@ Vec3d across(const Vec3d& a, const Vec3d& b) {
     return {{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}};
 }
 
-// Corners of a face around the vertex at the origin, whose weights there are 1/2, 1/4, 1/4: contact, exactly.
-std::array<Vec3d, 3> face_around_origin(std::mt19937_64& random) {
-    std::array<Vec3d, 3> c;
-    for (int k = 0; k < 3; ++k) {
-        c[0][k] = short_number(random);
-        c[1][k] = short_number(random);
-        c[2][k] = -(2 * c[0][k] + c[1][k]);
-    }
-    return c;
-}
-
 // All queries of the block are this one: the corners at rest, or on their way to `end`.
 ccd::DifferenceBlock block_of(const std::array<Vec3d, 3>& start, const std::array<Vec3d, 3>& end) {
     ccd::DifferenceBlock block{};
@@ -215,10 +204,18 @@ TEST(Bounds, PathsThatTouchAreNear) {
 TEST(Bounds, TinyPathsThatTouchAreNear) {
     std::mt19937_64 random(83);
     for (int i = 0; i < test::scaled(6000, 6000, 600); ++i) {
-        const std::array<Vec3d, 3> face = scaled(face_around_origin(random), -72 - i % 6);
-        const Scene s{.start = {{{0, 0, 0}}, face[0], face[1], face[2], {{-1, -1, -1}}, {{1, 1, 1}}},
-                      .triangles = {{1, 2, 3}},
-                      .points = {0, 4, 5}};
+        const auto whole = [&] { return static_cast<double>(static_cast<int>(random() % 63) - 31); };
+        const Vec3d e = {{whole(), whole(), whole()}};
+        const Vec3d f = across(e, {{whole(), whole(), whole()}});
+        const double unit = std::ldexp(1.0, -74 - i % 10);
+        Scene s{.start = {{{0, 0, 0}}, e, e, f, {{-1, -1, -1}}, {{1, 1, 1}}},
+                .triangles = {{1, 2, 3}},
+                .points = {0, 4, 5}};
+        for (int k = 0; k < 3; ++k) {
+            s.start[1][k] *= unit;
+            s.start[2][k] *= -3 * unit;
+            s.start[3][k] = (f[k] + e[k]) * unit;  // which counts twice for the centre
+        }
         for (const ccd::Directions d : both_directions) ASSERT_TRUE(s.near(d, 0)) << i;
     }
 }
@@ -296,6 +293,35 @@ TEST(Bounds, ToldEarlyAcrossTheEndOfAWindow) {
         early += all.contacts.at(0).vertices[0] == 4;
     }
     EXPECT_GT(early, 10);
+}
+
+// A contact of two edges that is looked at when that of a vertex and a face is known already: nearer than the distance
+// by little, or told early by much of the tolerance, it is the first all the same.
+TEST(Bounds, KnownContactsHideNoEarlierOne) {
+    constexpr double distance = 0.1;
+    int edges_first = 0;
+    const auto expect_same = [&](double x, double vertex_speed, double height, double edge_speed, double tolerance) {
+        // A vertex passes a small face at nine tenths of the distance; an edge comes down across another one.
+        const std::vector<Vec3d> start = {{{-x, 0, 0.09}},   {{-1e-3, -1e-3, 0}}, {{1e-3, 0, 0}}, {{-1e-3, 1e-3, 0}},
+                                          {{49, 0, height}}, {{51, 0, height}},   {{50, -1, 0}},  {{50, 1, 0}}};
+        std::vector<Vec3d> end = start;
+        end[0][0] += vertex_speed;
+        for (const std::size_t i : {4u, 5u}) end[i][2] -= edge_speed;
+        const std::vector<Triangle> faces = {{1, 2, 3}};
+        const std::vector<std::uint32_t> points = {0};
+        const std::vector<std::array<std::uint32_t, 2>> segments = {{4, 5}, {6, 7}};
+        const MovingMesh m{.triangles = faces, .start = start, .end = end, .segments = segments, .points = points};
+        const ContactOptions options{.min_distance = distance, .tolerance = tolerance};
+        const ContactList all = find_contacts(m, options);
+        ASSERT_EQ(earliest_time(m, 1, options), all.earliest);
+        edges_first += all.contacts.at(0).kind == ContactKind::edge_edge;
+    };
+    for (int i = 0; i < 20; ++i) {
+        const double late = 0.011 + 1e-4 * i;
+        expect_same(170 * late, 170, distance * 1.0005, distance * 0.05, 1e-6);  // at the distance at 0.01
+        expect_same(170 * late, 170, distance + 3 * (late + 2e-4), 3, 0.01);     // a little later, told earlier
+    }
+    EXPECT_GE(edges_first, 30);
 }
 
 }  // namespace

@@ -66,12 +66,18 @@ class CoherentPlacement {
         const auto order = Placement::order_by_size(in_.buckets);
         const auto points = static_cast<double>(in_.buckets.points.size());
         double placed = 0;
+        int rounds = 0;
         for (std::size_t i = 0; i < order.size() && placed < in_.share * points; ++i) {
             if (i % 4096 == 0) base::check_in(Watch{in_.watch.stop, {}}, i, order.size());
             Triple offset;
             if (!choose(order[i], offset) && !placement_.search(order[i], offset)) break;
             put(order[i], offset);
             placed += in_.buckets.size(order[i]);
+            // The first ones had no neighbours to look at: they choose again when some are there.
+            if (rounds + 1 < in_.choices && placed > points * (1 + rounds) / in_.choices) {
+                ++rounds;
+                for (std::size_t k = 0; k <= i; ++k) choose_again(order[k]);
+            }
         }
         if (!placement_.run(in_.buckets.points.size() / 200, in_.watch)) return false;
         offsets.assign(placement_.offsets().begin(), placement_.offsets().end());
@@ -98,6 +104,22 @@ class CoherentPlacement {
         const std::uint32_t first = in_.buckets.start[q];
         for (std::uint32_t i = 0; i < in_.buckets.size(q); ++i)
             at_[index(placement_.slot(in_.buckets.points[first + i], offset))] = in_.positions[first + i];
+    }
+
+    void choose_again(std::uint32_t q) {
+        const Triple old = offset_[q];
+        const std::uint32_t first = in_.buckets.start[q];
+        for (std::uint32_t i = 0; i < in_.buckets.size(q); ++i)
+            at_[index(placement_.slot(in_.buckets.points[first + i], old))] = nothing;
+        placement_.take_back(q);
+        placed_[q] = 0;
+        candidates_.push_back(old.bits);
+        add_neighbours(q);
+        if (in_.mode != Coherence::domain) add_beside_neighbours(q);
+        int best = -1;
+        Triple offset = old;
+        choose_from_candidates(q, best, offset);
+        put(q, offset);
     }
 
     // C of the paper: pairs of neighbours in the table that are neighbours in space.

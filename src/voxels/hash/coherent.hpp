@@ -3,6 +3,9 @@
 // neighbour that is already placed (rule 2: on any side of it) are tried, and the one with the most neighbours in the
 // table that are neighbours in space is taken.
 //
+// Buckets that were placed first had no neighbours to look at. So after every twelfth part of the points all that are
+// placed choose again (docs/decisions/0162-choosing-again.md); the paper places each once.
+//
 // The paper does not say what to do when nothing fits any more, as happens in patterns that repeat: coherent offsets
 // fill the table in lumps. Here buckets are then evicted as in the plain construction, and if that does not help, only
 // the larger buckets are placed coherently, as many as leave room for the rest.
@@ -36,6 +39,7 @@ struct CoherentInput {
     std::function<std::pair<std::uint32_t, Triple>(std::uint64_t)> locate;
     Coherence mode = Coherence::defined;
     double share = 1;  ///< of the points: those of later buckets are placed without an eye to coherence
+    int choices = 12;  ///< how often the first buckets choose
     std::uint64_t seed = 1;
     Watch watch = {};
 };

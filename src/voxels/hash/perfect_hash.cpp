@@ -312,16 +312,18 @@ class Builder {
             Trial<D, E>& trial = larger ? *larger : *best_->trial;
             if (larger && !trial.injective()) continue;
             voxels::CoherentInput input = trial.coherent_input(options_);
-            for (const double share : {1.0, 0.75, 0.5, 0.25}) {
-                std::vector<Triple> offsets;
-                input.share = share;
-                if (!voxels::place_coherently(input, offsets) || !complete(trial, offsets)) continue;
-                Found found;
-                found.offsets = std::move(offsets);
-                found.trial = larger ? std::move(larger) : std::move(best_->trial);
-                report.coherent_share = share;
-                return keep(std::move(found));
-            }
+            for (const double share : {1.0, 0.75, 0.5, 0.25})
+                for (const int choices : {12, 1}) {
+                    std::vector<Triple> offsets;
+                    input.share = share;
+                    input.choices = choices;  // what chose again may leave less room
+                    if (!voxels::place_coherently(input, offsets) || !complete(trial, offsets)) continue;
+                    Found found;
+                    found.offsets = std::move(offsets);
+                    found.trial = larger ? std::move(larger) : std::move(best_->trial);
+                    report.coherent_share = share;
+                    return keep(std::move(found));
+                }
         }
     }
 
