@@ -67,7 +67,7 @@ TEST(Cloth, IsNeverPenetrated) {
 
 TEST(Cloth, BadInput) {
     const Sheet s = make_sheet(3, 1);
-    EXPECT_THROW(Cloth(s.triangles, s.vertices, {.thickness = 0}), Error);
+    EXPECT_THROW(Cloth(s.triangles, s.vertices, {.thickness = -1}), Error);
     Cloth cloth(s.triangles, s.vertices);
     EXPECT_THROW(cloth.pin(999), Error);
     EXPECT_THROW(cloth.add_obstacle(s.triangles, s.vertices), Error);  // it starts in contact

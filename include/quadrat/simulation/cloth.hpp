@@ -24,10 +24,10 @@ struct ClothOptions {
     double time_step = 1.0 / 120;
     /// m / s^2, finite. Default: the earth's, downwards along z.
     Vec3d gravity = {{0, 0, -9.81}};
-    /// Metres that the solver keeps between surfaces: positive and finite, and well below the length of an edge, since
+    /// Metres that the solver keeps between surfaces: 0 or more and finite, and well below the length of an edge, since
     /// features of one sheet that share no vertex are kept so far apart as well. Contact itself is excluded whether the
-    /// solver reaches this or not. Default: 1 cm.
-    double thickness = 0.01;
+    /// solver reaches this or not. 0, the default: 1 cm, or half of the shortest edge if that is less.
+    double thickness = 0;
     /// Coulomb coefficient at contacts, of cloth with cloth and with obstacles: 0 or more. Default: 0.4.
     double friction = 0.4;
     /// Rate at which velocities decay, 1 / s: 0 or more. Default: 0.5.
@@ -38,7 +38,7 @@ struct ClothOptions {
     /// more triangles do not resist bending. Default: 1e-3.
     double bend_compliance = 1e-3;
     /// Sweeps of the solver over all springs and contacts per step: at least 1. More of them make the cloth stiffer and
-    /// steps longer. Default: 20.
+    /// steps longer. A finer sheet needs more, by the square of its cells across, to be as stiff. Default: 20.
     std::uint32_t iterations = 20;
     /// Where contact is looked for; the solver runs on the caller's thread. Must outlive the cloth. Default: null, the
     /// calling thread.
@@ -86,7 +86,9 @@ class Cloth {
     /// triangles: positions in `positions`, or Error{bad_value} names the index.
     /// positions: metres, finite; or Error{bad_value}, also if the surface starts in contact with itself. Triangles
     ///     that share a vertex may touch.
-    /// options: Error{bad_value} names the time step or the thickness if it is not positive and finite.
+    /// options: Error{bad_value} names the time step or the thickness if the first is not positive, the second
+    /// negative, or one not
+    ///     finite.
     Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positions, const ClothOptions& options = {});
     ~Cloth();
     Cloth(Cloth&&) noexcept;

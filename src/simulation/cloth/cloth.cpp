@@ -39,6 +39,8 @@ struct Body {
     std::vector<Vec3d> next;
 };
 
+constexpr double usual_thickness = 0.01;
+
 // Four vertices of world numbering (mesh, vertex), their signed weights, and the direction that keeps them apart.
 struct Near {
     std::uint32_t mesh[4];
@@ -47,6 +49,19 @@ struct Near {
     Vec3d normal;
     int count;
 };
+
+double shortest_edge(std::span<const Triangle> triangles, std::span<const Vec3d> positions) {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const Triangle& t : triangles) {
+        const std::uint32_t corner[3] = {t.a, t.b, t.c};
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (corner[k] >= positions.size() || corner[(k + 1) % 3] >= positions.size())
+                continue;  // refused elsewhere
+            shortest = std::min(shortest, norm(positions[corner[k]] - positions[corner[(k + 1) % 3]]));
+        }
+    }
+    return shortest;
+}
 
 }  // namespace
 
@@ -305,10 +320,13 @@ Cloth::Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positio
     : impl_(std::make_unique<Impl>()) {
     if (!(options.time_step > 0 && std::isfinite(options.time_step)))
         throw Error(ErrorKind::bad_value, "must be positive", {.field = "time_step"});
-    if (!(options.thickness > 0 && std::isfinite(options.thickness)))
-        throw Error(ErrorKind::bad_value, "must be positive", {.field = "thickness"});
+    if (!(options.thickness >= 0 && std::isfinite(options.thickness)))
+        throw Error(ErrorKind::bad_value, "must be at least 0", {.field = "thickness"});
     Impl& m = *impl_;
     m.options = options;
+    if (options.thickness == 0)
+        m.options.thickness = std::min(usual_thickness, 0.5 * shortest_edge(triangles, positions));
+    if (!(m.options.thickness > 0)) throw Error(ErrorKind::bad_value, "an edge has no length", {.field = "positions"});
     Body cloth;
     cloth.triangles.assign(triangles.begin(), triangles.end());
     cloth.now.assign(positions.begin(), positions.end());
