@@ -30,8 +30,11 @@ constexpr std::uint32_t most_parts = 4;
 }  // namespace
 
 double Viscosity::largest_rate() const {
+    double bodies = 0;
+    for (std::size_t b = 0; b < bodies_.size(); ++b)
+        bodies = std::max({bodies, along_[b] / mass_[b], about_[b] * inertia_[b].inverse().norm()});
     return base::parallel_reduce(
-        world_.executor, n_, grain, 0.0,
+        world_.executor, n_, grain, bodies,
         [&](std::size_t begin, std::size_t end) {
             double most = 0;
             for (std::size_t i = begin; i < end; ++i) {
@@ -150,7 +153,7 @@ std::uint32_t Viscosity::act(std::span<Vec3f> v, std::span<const Vec3f> a, std::
     State friction = u;
     find_friction(u, Given::yes, friction);
     std::uint32_t rounds = 1;
-    if (bodies_.empty() && dt * largest_rate() <= little) {
+    if (dt * largest_rate() <= little) {
         ease(friction, 0, friction);
         combine(u, dt, others, u);
         combine(u, -dt, friction, u);

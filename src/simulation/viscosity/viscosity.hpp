@@ -69,7 +69,7 @@ class Viscosity {
     void ease(const State& from, double dt, State& to) const;
     /// to = a + s b
     void combine(const State& a, double s, const State& b, State& to) const;
-    /// The part of its velocity that friction may take from a particle in a second.
+    /// The part of its velocity that friction may take from a particle or body in a second.
     [[nodiscard]] double largest_rate() const;
     /// The root of twice the kinetic energy.
     [[nodiscard]] double size(const State& u) const;
