@@ -102,7 +102,7 @@ paper-hhg paper-hsh paper-ci paper-psh paper-gsh: paper-%: packages-peers
 	@for run in bench/papers/$**/run.sh; do echo "== $$run"; PATH=/usr/bin:$$PATH bash $$run $(BUILD) out/papers/$*; done
 
 validate: packages-peers
-	@cmake --preset release && cmake --build $(BUILD) --target quadrat_validation
+	@cmake --preset release && cmake --build $(BUILD) --target quadrat_validation quadrat_flows
 	@PATH=/usr/bin:$$PATH bash bench/validation/run.sh $(BUILD) out/validation
 
 fuzz: packages build/fuzz/build.ninja

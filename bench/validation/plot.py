@@ -149,6 +149,14 @@ axis.legend(fontsize=7, frameon=False)
 check("layers", run["oil_height"][-1] > run["water_height"][-1] + 0.05,
       "oil at %.3f m, water at %.3f m" % (run["oil_height"][-1], run["water_height"][-1]))
 
+# Viscous flows: within 3 % at 40 particles across, and nearer than with 10 unless both are within 1 %.
+with open(os.path.join(OUT, "flows.csv")) as file:
+    lines = [line.strip().split(",") for line in file][1:]
+for flow, solver in sorted({(line[0], line[1]) for line in lines}):
+    errors = [abs(float(line[5])) for line in lines if line[:2] == [flow, solver]]
+    check("%s, %s" % (flow, solver), errors[-1] <= 0.03 and (errors[-1] < errors[0] or errors[-1] < 0.01),
+          "errors " + ", ".join("%.2f %%" % (100 * e) for e in errors) + " (at most 3 % at 40 across)")
+
 for axis in axes.flat:
     axis.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()

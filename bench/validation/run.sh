@@ -18,6 +18,8 @@ for solver in weak incompressible; do
     "$program" hydrostatic $solver >"$out/hydrostatic_$solver.csv"
     for across in 10 20 40; do "$program" swing $solver $across >"$out/swing_${solver}_$across.csv"; done
 done
+echo "viscous flows" >&2
+"$1/bench/simulation/quadrat_flows" >"$out/flows.csv"
 for part in drop energy layers; do
     echo "$part" >&2
     "$program" $part >"$out/$part.csv"

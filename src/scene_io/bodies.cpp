@@ -1,6 +1,8 @@
 // Bodies of a scene file: rows of their table, shapes that files have beside the library's, lattices of copies, and
 // spheres scattered at random.
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "base/random.hpp"
 #include "cells/spread_points.hpp"
@@ -144,9 +146,13 @@ RigidBody SceneReader::read_body(JsonObject& object) {
 
 void SceneReader::read_list(const JsonCursor& at, std::vector<RigidBody>& bodies) {
     std::size_t entry = 0;
+    std::map<std::string, std::size_t> entries;  // by name
     for (const JsonCursor& one : at.list()) {
         JsonObject object(one);
         const RigidBody body = read_body(object);
+        if (const auto [found, fresh] = entries.emplace(body.name, entry); !fresh && !body.name.empty())
+            one.inside(one.value()["name"], "name")
+                .fail("expected a name of its own, found that of /bodies/" + std::to_string(found->second));
         const bool colored = object.find("color").has_value();
         const std::uint32_t color = read_color(object, 0);
         const auto array = object.find("array"), scattered = object.find("scatter");

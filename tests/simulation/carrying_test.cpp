@@ -11,14 +11,13 @@ namespace {
 using namespace quadrat;
 
 // A sheet held at its corners, 0.5 m above the floor, and a ball above it.
-Scene ball_over_sheet(double density) {
+Scene ball_over_sheet(double density, std::uint32_t n = 12) {
     Scene s;
     s.domain.box = {{{0, 0, 0}}, {{1, 1, 1}}};
     s.bodies.push_back(
         {.motion = BodyMotion::dynamic, .radius = 0.1, .density = density, .position = {{0.5, 0.5, 0.65}}});
     SceneCloth sheet;
-    constexpr std::uint32_t n = 12;
-    const auto at = [](std::uint32_t i, std::uint32_t j) { return j * (n + 1) + i; };
+    const auto at = [n](std::uint32_t i, std::uint32_t j) { return j * (n + 1) + i; };
     for (std::uint32_t j = 0; j <= n; ++j)
         for (std::uint32_t i = 0; i <= n; ++i) sheet.positions.push_back({{0.2 + 0.6 * i / n, 0.2 + 0.6 * j / n, 0.5}});
     for (std::uint32_t j = 0; j < n; ++j)
@@ -48,6 +47,18 @@ TEST(Carrying, ASheetThatIsHeldCarriesABall) {
         EXPECT_GT(run.bodies()[0].position[2], 0.25) << density;  // 0.1 on the floor
         EXPECT_LT(highest, 0.5) << "thrown";
     }
+}
+
+// Once a sheet of 24 cells let the ball fall to the floor, and one of 48 stretched fourteen-fold.
+TEST(Carrying, AFinerSheetCarriesItAsHigh) {
+    double height[2];
+    for (const std::uint32_t k : {0u, 1u}) {
+        Simulation run(ball_over_sheet(300, 12 << k));
+        run.advance_to(0.8);
+        height[k] = run.bodies()[0].position[2];
+    }
+    EXPECT_GT(height[0], 0.45);
+    EXPECT_NEAR(height[1] / height[0], 1, 0.05);
 }
 
 // Nothing to hold it: sheet and ball fall together.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace quadrat {
@@ -65,9 +66,52 @@ TEST(Cloth, IsNeverPenetrated) {
     EXPECT_LT(lowest, 0.1);
 }
 
+// How far the middle of a sheet hangs down that is held along two sides.
+double sag(std::uint32_t n) {
+    Sheet s = make_sheet(n, 0.5);
+    for (Vec3d& v : s.vertices) v[2] = 0.5;
+    Cloth cloth(s.triangles, s.vertices, {.damping = 10});
+    for (std::uint32_t k = 0; k <= n; ++k) {
+        cloth.pin(k);
+        cloth.pin(n * (n + 1) + k);
+    }
+    for (int step = 0; step < 60; ++step) cloth.step();
+    return 0.5 - cloth.positions()[n / 2 * (n + 1) + n / 2][2];
+}
+
+// Sweeps over springs one by one made a sheet of twice as many cells hang twice as far.
+TEST(Cloth, AFinerSheetHangsAsFar) {
+    const double coarse = sag(12);
+    EXPECT_GT(coarse, 0.001);
+    EXPECT_LT(coarse, 0.05);
+    for (const std::uint32_t n : {24u, 48u}) EXPECT_NEAR(sag(n) / coarse, 1, 0.05) << n;
+}
+
+// Up a slope of 20 degrees against friction: a sheet at rest on it stays if the coefficient is above tan 20 = 0.36.
+TEST(Cloth, FrictionHoldsItOnASlope) {
+    for (const double friction : {0.2, 0.6}) {
+        const Sheet s = make_sheet(8, 0);
+        const double slope = 20 * 3.14159265358979 / 180, g = 9.81;
+        std::vector<Vec3d> flat = s.vertices;
+        for (Vec3d& v : flat) v[2] = 0.021;
+        Cloth cloth(
+            s.triangles, flat,
+            {.gravity = {{g * std::sin(slope), 0, -g * std::cos(slope)}}, .thickness = 0.02, .friction = friction});
+        cloth.add_obstacle(std::vector<Triangle>{{0, 1, 2}},
+                           std::vector<Vec3d>{{{-20, -9, 0}}, {{20, -9, 0}}, {{0, 30, 0}}});
+        for (int step = 0; step < 120; ++step) cloth.step();
+        const double way = cloth.positions()[40][0] - flat[40][0];
+        const double free = 0.5 * g * (std::sin(slope) - friction * std::cos(slope));
+        if (friction > std::tan(slope))
+            EXPECT_NEAR(way, 0, 0.01);
+        else
+            EXPECT_NEAR(way, free, 0.25 * free);  // damping takes a part
+    }
+}
+
 TEST(Cloth, BadInput) {
     const Sheet s = make_sheet(3, 1);
-    EXPECT_THROW(Cloth(s.triangles, s.vertices, {.thickness = 0}), Error);
+    EXPECT_THROW(Cloth(s.triangles, s.vertices, {.thickness = -1}), Error);
     Cloth cloth(s.triangles, s.vertices);
     EXPECT_THROW(cloth.pin(999), Error);
     EXPECT_THROW(cloth.add_obstacle(s.triangles, s.vertices), Error);  // it starts in contact

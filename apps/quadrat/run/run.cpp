@@ -63,7 +63,10 @@ class Run {
             if (error.kind() == ErrorKind::cannot_write) give_up(error);
             save();
             if (error.kind() == ErrorKind::stopped) stopped();
-            const Error named = error.kind() == ErrorKind::bad_value ? file_.placed(error, options_.scene) : error;
+            Where where = error.where();
+            where.index.reset();  // of a particle, which the message names: files have rows
+            const Error alone(error.kind(), error.message(), where);
+            const Error named = error.kind() == ErrorKind::bad_value ? file_.placed(alone, options_.scene) : alone;
             throw Error(
                 named.kind(),
                 named.message() + "; the last checkpoint is " +

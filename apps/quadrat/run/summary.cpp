@@ -19,6 +19,31 @@ std::string rounded(double x, const char* format) {
 
 namespace {
 
+std::string solver_words(SolverKind solver) {
+    switch (solver) {
+        case SolverKind::weakly_compressible:
+            return "weakly compressible";
+        case SolverKind::ideal_gas:
+            return "ideal gas";
+        case SolverKind::incompressible:
+            break;
+    }
+    return "incompressible";
+}
+
+// "water 1000 kg/m3, honey 1400 kg/m3 10 Pa s"
+std::string phase_words(const Scene& scene) {
+    std::string words;
+    for (const Phase& p : scene.phases) {
+        if (!words.empty()) words += ", ";
+        if (!p.name.empty()) words += p.name + " ";
+        words += rounded(p.rest_density, "%.4g kg/m3");
+        if (p.viscosity > 0) words += rounded(p.viscosity, " %.4g Pa s");
+        if (p.tension > 0) words += rounded(p.tension, " %.4g N/m");
+    }
+    return words;
+}
+
 ReportFacts facts_of(const Summary& summary, const Scene& scene, const Simulation& simulation) {
     const SimulationStats& s = summary.statistics;
     const auto preset = simulation.preset();
@@ -29,6 +54,8 @@ ReportFacts facts_of(const Summary& summary, const Scene& scene, const Simulatio
                    {"simulated", rounded(s.time, "%.3g s")},
                    {"steps", grouped(s.steps)},
                    {"spacing", rounded(preset.spacing, "%.3g m")},
+                   {"solver", solver_words(scene.solver)},
+                   {"phases", phase_words(scene)},
                    {"sound speed", rounded(preset.sound_speed, "%.3g m/s")},
                    {"last step", rounded(s.time_step, "%.3g s")},
                    {"neighbours", rounded(s.neighbors, "%.1f")},

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
         scene.domain.box = {{{0, 0, 0}}, {{0.3, 0.15, 0.4}}};
         scene.domain.ghosts = false;
         scene.blocks.push_back({.box = {{{0, 0, 0}}, {{0.0850, 0.1063, 0.2126}}}, .count = {8, 10, 20}});
-        scene.stepping = {.kind = StepKind::fixed, .fixed = 0.002};
+        scene.stepping = {.kind = StepKind::fixed, .fixed = 0.002, .courant = 1};
         scene.phases[0].particle_mass = 0.0012;
         scene.phases[0].viscosity = 50;
         scene.phases[0].artificial_viscosity = 0;

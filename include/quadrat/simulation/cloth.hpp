@@ -1,4 +1,4 @@
-// A small cloth that shows the contact pipeline at work: position based dynamics with continuous collision response.
+// A small cloth that shows the contact pipeline at work: implicit steps with continuous collision response.
 // Its promise is that no triangle ever passes through another one: not of the cloth itself, and not of an obstacle. It
 // holds by induction: a cloth starts free of contact, and a step that is not proved free of contact is not made.
 //
@@ -24,21 +24,22 @@ struct ClothOptions {
     double time_step = 1.0 / 120;
     /// m / s^2, finite. Default: the earth's, downwards along z.
     Vec3d gravity = {{0, 0, -9.81}};
-    /// Metres that the solver keeps between surfaces: positive and finite, and well below the length of an edge, since
+    /// Metres that the solver keeps between surfaces: 0 or more and finite, and well below the length of an edge, since
     /// features of one sheet that share no vertex are kept so far apart as well. Contact itself is excluded whether the
-    /// solver reaches this or not. Default: 1 cm.
-    double thickness = 0.01;
+    /// solver reaches this or not. 0, the default: 1 cm, or half of the shortest edge if that is less.
+    double thickness = 0;
     /// Coulomb coefficient at contacts, of cloth with cloth and with obstacles: 0 or more. Default: 0.4.
     double friction = 0.4;
     /// Rate at which velocities decay, 1 / s: 0 or more. Default: 0.5.
     double damping = 0.5;
-    /// Of edges, m / N: 0 or more, 0 is inextensible as far as the iterations reach. Default: 1e-7.
-    double stretch_compliance = 1e-7;
+    /// Of edges, m / N: 0 or more, 0 is inextensible as far as double precision tells, and a net of triangles
+    /// without stretch folds like paper. Default: 1e-5.
+    double stretch_compliance = 1e-5;
     /// Of the distance between the far corners of two triangles with a common edge, m / N: 0 or more. Edges of three or
     /// more triangles do not resist bending. Default: 1e-3.
     double bend_compliance = 1e-3;
-    /// Sweeps of the solver over all springs and contacts per step: at least 1. More of them make the cloth stiffer and
-    /// steps longer. Default: 20.
+    /// Rounds of Newton's method per step, at most: at least 1. Few are needed where the cloth moves little in a step;
+    /// with too few it gives way more than its compliance says. Default: 20.
     std::uint32_t iterations = 20;
     /// Where contact is looked for; the solver runs on the caller's thread. Must outlive the cloth. Default: null, the
     /// calling thread.
@@ -53,6 +54,8 @@ struct ClothStats {
     std::size_t near = 0;
     /// Contacts that the continuous test found after that: what the solver let through and was then stopped.
     std::size_t impacts = 0;
+    /// How often the solver computed the forces between all parts of the cloth.
+    std::size_t forces = 0;
     /// Continuous tests made, at least 1. Many mean that the cloth is jammed.
     std::size_t rounds = 0;
     /// Vertices that were held where they were because shortening their motion did not help.
@@ -86,7 +89,9 @@ class Cloth {
     /// triangles: positions in `positions`, or Error{bad_value} names the index.
     /// positions: metres, finite; or Error{bad_value}, also if the surface starts in contact with itself. Triangles
     ///     that share a vertex may touch.
-    /// options: Error{bad_value} names the time step or the thickness if it is not positive and finite.
+    /// options: Error{bad_value} names the time step if it is not positive, the thickness if it is negative, either if
+    /// it
+    ///     is not finite.
     Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positions, const ClothOptions& options = {});
     ~Cloth();
     Cloth(Cloth&&) noexcept;
@@ -121,7 +126,8 @@ class Cloth {
     /// One time step. The motion from the old positions to the new ones, in straight lines, is free of contact: motion
     /// that is not is shortened, then stopped, in the worst case that of everything.
     ///
-    /// Time: O(features + candidates + iterations (springs + near pairs)) for cloth that does not crowd. Throws
+    /// Time: O(features + candidates + forces (springs + near pairs)) for cloth that does not crowd, where
+    /// ClothStats::forces grows with the cells across and with the time step. Throws
     /// Error{bad_value} if positions are not finite any more and Error{too_large} if the cloth moves so far that
     /// everything meets everything (ContactOptions::max_candidates); positions are then those of before the step.
     ///

@@ -69,7 +69,7 @@ struct FluidBlock {
 
 /// One liquid or gas.
 struct Phase {
-    /// What a scene file's blocks, particles and emitters may call it by. Any text.
+    /// What a scene file's blocks, particles and emitters may call it by. Any text that is not another one's.
     std::string name = {};
     /// kg / m^3, above 0. Default: water's.
     double rest_density = 1000;
@@ -218,7 +218,7 @@ struct RigidBody {
 /// A sheet or shell that the fluid cannot pass and pushes. Three dimensions only. Sheets do not see each other: they
 /// pass through. They have no images at the ends of a periodic axis.
 struct SceneCloth {
-    /// For people. Any text.
+    /// For people. Any text that is not another one's.
     std::string name = {};
     /// At least one.
     std::vector<Triangle> triangles = {};
@@ -238,9 +238,11 @@ struct SceneCloth {
 struct Stepping {
     /// Default: one step for all, as long as is stable.
     StepKind kind = StepKind::courant;
-    /// Seconds, above 0, with StepKind::fixed; otherwise it has no meaning.
+    /// Seconds, above 0, with StepKind::fixed; otherwise it has no meaning. At most what eq. 12 allows at the speed to
+    /// be expected, and what forces allow: a longer one is refused.
     double fixed = 0;
-    /// Alpha of eq. 12 in terms of half the support, above 0. 0: 0.25, incompressible 0.7.
+    /// Alpha of eq. 12 in terms of half the support, above 0. 0: 0.25, incompressible 0.7. A larger one allows longer
+    /// fixed steps, too.
     double courant = 0;
     /// No step is longer, seconds, above 0. 0: the frame interval.
     double largest = 0;

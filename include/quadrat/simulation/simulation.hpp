@@ -83,6 +83,8 @@ struct SimulationStats {
     double max_speed = 0;
     /// Of the incompressible solver in the last step, both of its solves together.
     std::uint32_t iterations = 0;
+    /// How often implicit viscosity computed its forces.
+    std::uint32_t friction_rounds = 0;
     /// Particles that left by an open side and were taken out, since the start.
     std::uint64_t left = 0;
     /// Where the time went.

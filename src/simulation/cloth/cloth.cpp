@@ -1,7 +1,7 @@
 // One step: predict positions under gravity; find all features that could come within the thickness (find_candidates on
-// the swept boxes) and measure their distances at the start; solve stretch, bending and contact together by XPBD
-// (Macklin et al. 2016), contacts as linear inequalities along the closest direction; then prove the motion free of
-// contact with the exact continuous test. What is not free is shortened, and after a few rounds stopped. Standing still
+// the swept boxes) and measure their distances at the start; solve stretch, bending, contact and friction together
+// (implicit.hpp), contacts as linear inequalities along the closest direction; then prove the motion free of contact
+// with the exact continuous test. What is not free is shortened, and after a few rounds stopped. Standing still
 // is free of contact because the start was, so the loop ends, and by induction no step ever lets a triangle through.
 #include <quadrat/simulation/cloth.hpp>
 
@@ -11,6 +11,7 @@
 
 #include "base/parallel.hpp"
 #include "ccd/vector.hpp"
+#include "simulation/cloth/implicit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,17 +28,16 @@ using ccd::operator+;
 using ccd::operator-;
 using ccd::operator*;
 
-struct Spring {
-    std::uint32_t a, b;
-    double length;
-    double compliance;
-};
+using simulation::Spring;
+using simulation::Touch;
 
 struct Body {
     std::vector<Triangle> triangles;
     std::vector<Vec3d> now;
     std::vector<Vec3d> next;
 };
+
+constexpr double usual_thickness = 0.01;
 
 // Four vertices of world numbering (mesh, vertex), their signed weights, and the direction that keeps them apart.
 struct Near {
@@ -47,6 +47,26 @@ struct Near {
     Vec3d normal;
     int count;
 };
+
+double shortest_edge(std::span<const Triangle> triangles, std::span<const Vec3d> positions) {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const Triangle& t : triangles) {
+        const std::uint32_t corner[3] = {t.a, t.b, t.c};
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (corner[k] >= positions.size() || corner[(k + 1) % 3] >= positions.size())
+                continue;  // refused elsewhere
+            shortest = std::min(shortest, norm(positions[corner[k]] - positions[corner[(k + 1) % 3]]));
+        }
+    }
+    return shortest;
+}
+
+Eigen::Vector3d vector(const Vec3d& v) {
+    return {v[0], v[1], v[2]};
+}
+Vec3d plain(const Eigen::Vector3d& v) {
+    return {{v[0], v[1], v[2]}};
+}
 
 }  // namespace
 
@@ -63,6 +83,7 @@ struct Cloth::Impl {
     std::vector<double> inverse_mass;
     std::vector<double> ease;  // of this step: the same with the load
     std::vector<Spring> springs;
+    double shortest = 0;  // edge
     std::vector<ObstaclePush> pushes;
     ClothStats stats;
 
@@ -154,8 +175,6 @@ struct Cloth::Impl {
         return false;
     }
 
-    double mobility(std::uint32_t mesh, std::uint32_t vertex) const { return mesh == 0 ? ease[vertex] : 0; }
-
     std::vector<Near> find_near() {
         const std::vector<MovingMesh> world = meshes();
         const Candidates c = find_candidates(world, {.min_distance = reach(), .executor = options.executor});
@@ -207,49 +226,60 @@ struct Cloth::Impl {
         return all;
     }
 
+    [[nodiscard]] Touch touch_of(const Near& n) const {
+        Touch t;
+        t.normal = vector(n.normal);
+        t.slid.setZero();
+        for (int i = 0; i < n.count; ++i) {
+            const Body& b = bodies[n.mesh[i]];
+            const Eigen::Vector3d now = vector(b.now[n.vertex[i]]);
+            if (n.mesh[i] == 0) {
+                t.vertex[t.count] = n.vertex[i];
+                t.weight[t.count++] = n.weight[i];
+                t.slid -= n.weight[i] * now;
+            } else {
+                const Eigen::Vector3d next = vector(b.next[n.vertex[i]]);
+                t.slid += n.weight[i] * (next - now);
+                t.fixed += n.weight[i] * t.normal.dot(next);
+            }
+        }
+        return t;
+    }
+
     void solve(const std::vector<Near>& near) {
-        std::vector<Vec3d>& x = bodies[0].next;
-        const double h2 = options.time_step * options.time_step;
-        std::vector<double> lambda(springs.size(), 0.0);
+        std::vector<Vec3d>& next = bodies[0].next;
+        std::vector<Touch> touches;
+        for (const Near& n : near) touches.push_back(touch_of(n));
+        std::vector<Eigen::Vector3d> flying, x;
+        std::vector<double> mass;
+        for (std::size_t v = 0; v < next.size(); ++v) {
+            flying.push_back(vector(next[v]));
+            x.push_back(vector(bodies[0].now[v]));
+            mass.push_back(ease[v] > 0 ? 1 / ease[v] : 0);
+        }
+        simulation::ImplicitStep step(springs, touches, mass, flying,
+                                      {.step = options.time_step,
+                                       .thickness = options.thickness,
+                                       .friction = options.friction,
+                                       .rounds = options.iterations,
+                                       .enough = 1e-3 * shortest});
+        stats.forces = step.solve(x);
+        for (std::size_t v = 0; v < next.size(); ++v) next[v] = plain(x[v]);
+        note_pushes(near, touches, step, x);
+    }
+
+    void note_pushes(const std::vector<Near>& near, const std::vector<Touch>& touches,
+                     const simulation::ImplicitStep& step, const std::vector<Eigen::Vector3d>& x) {
         std::vector<double> strength(bodies.size() - 1, 0.0);
         pushes.assign(bodies.size() - 1, {});
-        for (std::uint32_t iteration = 0; iteration < options.iterations; ++iteration) {
-            for (std::size_t s = 0; s < springs.size(); ++s) {
-                const Spring& spring = springs[s];
-                const double wa = ease[spring.a];
-                const double wb = ease[spring.b];
-                const Vec3d d = x[spring.a] - x[spring.b];
-                const double length = norm(d);
-                if (wa + wb == 0 || !(length > 0)) continue;
-                const double alpha = spring.compliance / h2;
-                const double delta = -(length - spring.length + alpha * lambda[s]) / (wa + wb + alpha);
-                lambda[s] += delta;
-                x[spring.a] = x[spring.a] + (wa * delta / length) * d;
-                x[spring.b] = x[spring.b] - (wb * delta / length) * d;
-            }
-            for (const Near& n : near) {
-                double gap = 0;
-                double sum = 0;
-                Vec3d slide = {{0, 0, 0}};
-                for (int i = 0; i < 4; ++i) {
-                    const Body& b = bodies[n.mesh[i]];
-                    gap += n.weight[i] * dot(n.normal, b.next[n.vertex[i]]);
-                    slide = slide + n.weight[i] * (b.next[n.vertex[i]] - b.now[n.vertex[i]]);
-                    sum += n.weight[i] * n.weight[i] * mobility(n.mesh[i], n.vertex[i]);
-                }
-                const double missing = options.thickness - gap;
-                if (missing <= 0 || sum <= 0) continue;
-                slide = slide - dot(slide, n.normal) * n.normal;
-                const double sliding = norm(slide);
-                const double hold = sliding > 0 ? std::min(1.0, options.friction * missing / sliding) : 0;
-                const Vec3d push = (missing / sum) * n.normal - (hold / sum) * slide;
-                for (int i = 0; i < 4; ++i) {
-                    if (n.mesh[i] == 0)
-                        x[n.vertex[i]] = x[n.vertex[i]] + (n.weight[i] * ease[n.vertex[i]]) * push;
-                    else
-                        note_push(n.mesh[i] - 1, n.weight[i] * push, bodies[n.mesh[i]].now[n.vertex[i]], strength);
-                }
-            }
+        for (std::size_t k = 0; k < near.size(); ++k) {
+            const Near& n = near[k];
+            const Touch& t = touches[k];
+            if (!(t.push > 0)) continue;
+            const Vec3d push = plain(step.push(t, x));
+            for (int i = 0; i < n.count; ++i)
+                if (n.mesh[i] != 0)
+                    note_push(n.mesh[i] - 1, n.weight[i] * push, bodies[n.mesh[i]].now[n.vertex[i]], strength);
         }
         for (std::size_t o = 0; o < pushes.size(); ++o)
             if (strength[o] > 0) pushes[o].point = (1 / strength[o]) * pushes[o].point;
@@ -305,10 +335,13 @@ Cloth::Cloth(std::span<const Triangle> triangles, std::span<const Vec3d> positio
     : impl_(std::make_unique<Impl>()) {
     if (!(options.time_step > 0 && std::isfinite(options.time_step)))
         throw Error(ErrorKind::bad_value, "must be positive", {.field = "time_step"});
-    if (!(options.thickness > 0 && std::isfinite(options.thickness)))
-        throw Error(ErrorKind::bad_value, "must be positive", {.field = "thickness"});
+    if (!(options.thickness >= 0 && std::isfinite(options.thickness)))
+        throw Error(ErrorKind::bad_value, "must be at least 0", {.field = "thickness"});
     Impl& m = *impl_;
     m.options = options;
+    m.shortest = shortest_edge(triangles, positions);
+    if (options.thickness == 0) m.options.thickness = std::min(usual_thickness, 0.5 * m.shortest);
+    if (!(m.options.thickness > 0)) throw Error(ErrorKind::bad_value, "an edge has no length", {.field = "positions"});
     Body cloth;
     cloth.triangles.assign(triangles.begin(), triangles.end());
     cloth.now.assign(positions.begin(), positions.end());

@@ -119,6 +119,13 @@ void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, do
     build();
 }
 
+double Cloths::fastest() const {
+    double most_sq = 0;
+    for (const Sheet& s : sheets_)
+        for (const Vec3d& v : s.cloth.velocities()) most_sq = std::max(most_sq, vector(v).squaredNorm());
+    return std::sqrt(most_sq);
+}
+
 std::vector<std::vector<Vec3d>> Cloths::Sheet::state() const {
     std::vector<std::vector<Vec3d>> out;
     out.emplace_back(cloth.positions().begin(), cloth.positions().end());

@@ -44,6 +44,9 @@ class Cloths {
         return {sheets_.at(number).cloth.triangles(), sheets_.at(number).cloth.positions()};
     }
 
+    /// The largest speed of a vertex, m / s.
+    [[nodiscard]] double fastest() const;
+
     /// Keeps the path of particle i on its side and notes what it touches.
     void stop(std::uint32_t i, const Vec3f& from, Vec3f& x, std::vector<ClothTouch>& touches,
               std::vector<std::uint32_t>& scratch) const;

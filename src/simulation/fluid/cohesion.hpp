@@ -40,6 +40,10 @@ class Cohesion {
         return factor_ * rest * rest * (turn_ - q);
     }
 
+    /// The two constants of it: factor (1 - q)^2 (turn - q).
+    [[nodiscard]] float factor() const { return factor_; }
+    [[nodiscard]] float turn() const { return turn_; }
+
   private:
     // Calls fn(distance across a plane, r / h) for all neighbours on a lattice.
     template <class Fn>

@@ -129,6 +129,12 @@ double next_emission(const World& world, const Fluid& fluid, double time) {
     return first;
 }
 
+bool emission_due(const World& world, const Fluid& fluid, double time) {
+    for (std::size_t i = 0; i < fluid.emitters.size(); ++i)
+        if (next_layer(world, fluid, i) <= time) return true;
+    return false;
+}
+
 void emit(const World& world, Fluid& fluid, const Solids& solids, double time) {
     for (std::size_t i = 0; i < fluid.emitters.size(); ++i) {
         const Emitter& e = world.scene.emitters[i];

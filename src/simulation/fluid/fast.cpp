@@ -1,22 +1,21 @@
 // When the vector loops may be used, and what they are given.
 #include "base/parallel.hpp"
 #include "simulation/fluid/boundary.hpp"
+#include "simulation/fluid/cohesion.hpp"
 #include "simulation/fluid/fluid.hpp"
 #include "simulation/fluid/pair_loops.hpp"
 
 #include <quadrat/simulation/kernels.hpp>
 
+#include <algorithm>
+
 namespace quadrat::simulation {
 
 bool fast_path(const World& world, const Fluid& fluid) {
-    if (world.scene.kernel == KernelKind::paper || fluid.tension || !fluid.number_density || fluid.general_loops)
-        return false;
-    for (const PhaseData& f : fluid.phases)
-        if (f.viscosity != fluid.phases[0].viscosity ||
-            f.artificial * f.sound_speed * f.rest_density !=
-                fluid.phases[0].artificial * fluid.phases[0].sound_speed * fluid.phases[0].rest_density)
-            return false;
-    return true;
+    if (world.scene.kernel == KernelKind::paper || !fluid.number_density || fluid.general_loops) return false;
+    // As a force, viscosity is for steps of their own only, and these compute a part of the particles.
+    return std::none_of(fluid.phases.begin(), fluid.phases.end(),
+                        [&](const PhaseData& f) { return f.viscosity > 0 && !fluid.implicit_viscosity; });
 }
 
 PairLoop pair_loop(const World& world, const Fluid& fluid) {
@@ -38,6 +37,29 @@ float kernel_peak(const World& world, const Fluid& fluid) {
 }
 
 namespace {
+
+// Whether pairs need to know what they are: otherwise all have the same artificial viscosity and no tension.
+bool has_natures(const Fluid& fluid) {
+    const PhaseData& first = fluid.phases[0];
+    return fluid.tension || std::any_of(fluid.phases.begin(), fluid.phases.end(), [&](const PhaseData& f) {
+               return f.artificial * f.sound_speed != first.artificial * first.sound_speed ||
+                      f.rest_density != first.rest_density;
+           });
+}
+
+void write_natures(const World& world, Fluid& fluid) {
+    fluid.natures.resize_discard(4 * fluid.p.size());
+    base::parallel_for(world.executor, fluid.p.size(), 4 * grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const PhaseData& f = fluid.phase_of(i);
+            float* const to = fluid.natures.data() + 4 * i;
+            to[0] = f.artificial * f.sound_speed;
+            to[1] = f.rest_density;
+            to[2] = static_cast<float>(fluid.p.phase[i]);
+            to[3] = f.tension;
+        }
+    });
+}
 
 void write_force_record(Fluid& fluid, std::size_t i, bool pressure) {
     float* const r = fluid.records.data() + 8 * i;
@@ -87,9 +109,16 @@ void fast_forces(const World& world, Fluid& fluid, const Solids& solids, bool pr
     p.records = fluid.records.data();
     p.out = reinterpret_cast<float*>(fluid.p.a.data());  // null when there are no particles
     p.soft = 0.01f * half * half;
-    p.viscous = static_cast<float>(2 * (world.scene.dimension + 2)) * f.viscosity;
     p.damping = f.artificial * f.sound_speed * half * f.rest_density;
     const float scale = kernel_peak(world, fluid) / (p.support * p.support);
+    if (has_natures(fluid)) {
+        const Cohesion cohesion(f.volume, fluid.support, world.scene.dimension);
+        write_natures(world, fluid);
+        p.natures = fluid.natures.data();
+        p.damping = half;
+        p.cohesion = cohesion.factor() / scale;
+        p.cohesion_turn = cohesion.turn();
+    }
     base::parallel_for(world.executor, n, grain, [&](std::size_t begin, std::size_t end) {
         force_rows(p, begin, end);
         for (std::size_t i = begin; i < end; ++i) {

@@ -93,10 +93,10 @@ double internal_energy(const World& world, const Fluid& fluid, std::size_t i) {
 
 namespace {
 
-// Of a pair, for artificial viscosity. Between phases it is the harmonic mean: with the mean a light particle beside
-// heavy ones would be stopped by a force of their size, many times over in one step.
-float shared_density(float a, float b, bool same_phase) {
-    return same_phase ? 0.5f * (a + b) : 2 * a * b / (a + b);
+// Of a pair, for artificial viscosity, at rest. Between phases it is the harmonic mean: with the mean a light particle
+// beside heavy ones would be stopped by a force of their size, many times over in one step.
+float shared_density(const PhaseData& a, const PhaseData& b) {
+    return 2 * a.rest_density * b.rest_density / (a.rest_density + b.rest_density);
 }
 
 // Pressure and viscosity between fluid particles, and tension; newtons.
@@ -129,7 +129,7 @@ Vec3f pair_forces(const World& world, const Fluid& fluid, std::size_t i, bool pr
                 along -=
                     own.mass * other.mass * (p.p[i] / (p.rho[i] * p.rho[i]) + p.p[j] / (p.rho[j] * p.rho[j])) * slope;
         }
-        const float viscosity = 0.5f * (own.viscosity + other.viscosity);
+        const float viscosity = fluid.implicit_viscosity ? 0 : 0.5f * (own.viscosity + other.viscosity);
         if (paper) {
             const float w = vi * vj * viscosity * fluid.viscosity_kernel.laplacian(k.q) * k.slope;
             for (int a = 0; a < 3; ++a) force[a] -= w * dv[a];
@@ -139,8 +139,8 @@ Vec3f pair_forces(const World& world, const Fluid& fluid, std::size_t i, bool pr
         const float soft = r * r + 0.01f * half * half;
         float friction = paper ? 0 : viscosity * dims * approach;
         if (approach < 0)
-            friction += 0.5f * (own.artificial + other.artificial) * 0.5f * (own.sound_speed + other.sound_speed) *
-                        half * shared_density(p.rho[i], p.rho[j], p.phase[i] == p.phase[j]) * approach;
+            friction += 0.5f * (own.artificial * own.sound_speed + other.artificial * other.sound_speed) * half *
+                        shared_density(own, other) * approach;
         along += vi * vj * friction / soft * slope;
         if (own.tension > 0 && fluid.number_density && p.phase[j] == p.phase[i]) along += own.tension * cohesion(k.q);
         for (int a = 0; a < 3; ++a) force[a] += along * d[a];
@@ -209,7 +209,7 @@ Vec3f boundary_forces(const World& world, const Fluid& fluid, const Solids& soli
         const float slope = fluid.force_kernel.slope(k.q) * k.slope;
         const float approach = (p.v[i][0] - b.velocity[0]) * d[0] + (p.v[i][1] - b.velocity[1]) * d[1] +
                                (p.v[i][2] - b.velocity[2]) * d[2];
-        float friction = own.viscosity * dims * approach;
+        float friction = fluid.implicit_viscosity ? 0 : own.viscosity * dims * approach;
         if (approach < 0) friction += own.artificial * own.sound_speed * half * p.rho[i] * approach;
         const float below = -static_cast<float>(world.scene.gravity[0]) * d[0] -
                             static_cast<float>(world.scene.gravity[1]) * d[1] -

@@ -36,13 +36,14 @@ struct Particles {
     std::vector<float> kappa, kappa_v;  ///< of the incompressible solver, where the next step starts
     std::vector<std::uint8_t> level;    ///< its step is the frame's / 2^level
     std::vector<float> dt;              ///< its last step
+    std::vector<Vec3f> drag;            ///< acceleration by implicit viscosity in the last step
 
     [[nodiscard]] std::size_t size() const { return x.size(); }
     void resize(std::size_t n);
     /// Calls fn(array) for each array that is in use.
     template <class Fn>
     void each(Fn&& fn) {
-        fn(x), fn(v), fn(a), fn(rho), fn(p), fn(phase), fn(id), fn(kappa), fn(kappa_v), fn(level), fn(dt);
+        fn(x), fn(v), fn(a), fn(rho), fn(p), fn(phase), fn(id), fn(kappa), fn(kappa_v), fn(level), fn(dt), fn(drag);
         if (!h.empty()) fn(h);
     }
 };
@@ -64,7 +65,11 @@ struct Fluid {
     bool same_support = true;
     bool number_density = true;  ///< densities count neighbours (all volumes are the same); else they sum masses, eq. 7
     bool tension = false;
-    double calibration = 1;  ///< factor of the kernel that gives a lattice at rest its rest density
+    /// Viscosity is the solver's of viscosity/: some phase has any, all have one support, one step for all, and not the
+    /// paper's kernels. Otherwise it is a force between particles.
+    bool implicit_viscosity = false;
+    std::vector<double> friction_rates;  ///< of phases: explicit_friction() for a viscosity of 1 Pa s
+    double calibration = 1;              ///< factor of the kernel that gives a lattice at rest its rest density
     KernelTable density_kernel, force_kernel, viscosity_kernel, colour_kernel;
     WallTable density_wall, force_wall;
 
@@ -77,7 +82,7 @@ struct Fluid {
     // Scratch.
     std::optional<CellIndex<3, float>> index;
     NeighborList near;
-    base::Array<float> records, places, block_gradient;  ///< for the vector loops
+    base::Array<float> records, places, natures, block_gradient;  ///< for the vector loops
     base::Array<std::uint32_t> block_index;
 
     /// How far the largest support reaches.
@@ -86,7 +91,7 @@ struct Fluid {
     [[nodiscard]] const PhaseData& phase_of(std::size_t i) const { return phases[p.phase[i]]; }
 };
 
-// set_up.cpp
+// fill.cpp
 /// Phases, supports and kernels. Throws Error if the solver cannot do with them.
 void derive(const World& world, Fluid& fluid);
 [[nodiscard]] KernelFunction density_function(KernelKind kind);
@@ -100,10 +105,19 @@ void refuse_coincident(const World& world, const Fluid& fluid, const std::vector
 /// Adds a particle.
 void add_particle(Fluid& fluid, const Vec3d& x, const Vec3d& v, std::uint32_t phase, double support);
 
+// explicit_friction.cpp
+/// Fills Fluid::friction_rates.
+void find_friction_rates(const World& world, Fluid& fluid);
+/// The rate, 1 / s, that no motion decays faster at by viscosity and artificial viscosity as forces between particles
+/// of a phase and a support, on a lattice at rest.
+[[nodiscard]] double explicit_friction(const World& world, const Fluid& fluid, const PhaseData& phase, double support);
+
 // emitters.cpp
 void set_up_emitters(const World& world, Fluid& fluid, const Solids& solids);
 /// When the next particles come after `time`; infinity: never.
 [[nodiscard]] double next_emission(const World& world, const Fluid& fluid, double time);
+/// Whether something is due until `time`.
+[[nodiscard]] bool emission_due(const World& world, const Fluid& fluid, double time);
 /// Sends out what is due until `time`.
 void emit(const World& world, Fluid& fluid, const Solids& solids, double time);
 
@@ -124,7 +138,7 @@ void forces(const World& world, Fluid& fluid, Solids& solids, bool pressure, con
 /// Joules per kilogram of compression.
 [[nodiscard]] double internal_energy(const World& world, const Fluid& fluid, std::size_t i);
 
-// fast.cpp: the same for fluids with one support and one viscosity, by vector loops.
+// fast.cpp: the same for fluids with one support and no viscosity as a force, by vector loops.
 [[nodiscard]] bool fast_path(const World& world, const Fluid& fluid);
 void fast_densities(const World& world, Fluid& fluid, const Solids& solids);
 void fast_forces(const World& world, Fluid& fluid, const Solids& solids, bool pressure,

@@ -37,9 +37,25 @@ void density_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     }
 }
 
-template <class Kernel, bool kPeriodic>
+// Of a pair whose phases may differ: the factor of artificial viscosity, and cohesion along d.
+struct Nature {
+    Pack damping, cohesion;
+};
+
+HWY_INLINE Nature nature_of(const PairLoop& p, const float* own, const Pack& q, const std::uint32_t* index) {
+    Pack other[4];
+    gather4(p.natures, index, other);
+    const Pack density = set(own[1]), one = set(1.0f), zero = set(0.0f);
+    const Pack damping = set(p.damping) * (set(own[0]) + other[0]) * (density * other[1]) / (density + other[1]);
+    const Pack rest = max(one - q, zero);
+    const Pack hold = set(p.cohesion * own[3]) * (rest * rest) * (set(p.cohesion_turn) - q);
+    const Pack apart = other[2] - set(own[2]);
+    return {damping, if_less(apart * apart, set(0.25f), hold, zero)};
+}
+
+template <class Kernel, bool kPeriodic, bool kMixed>
 void force_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    const Pack inverse = set(1 / p.support), soft = set(p.soft), viscous = set(p.viscous), damping = set(p.damping);
+    const Pack inverse = set(1 / p.support), soft = set(p.soft), damping = set(p.damping);
     const Pack zero = set(0.0f);
     for (std::size_t i = begin; i < end; ++i) {
         const float* const own = p.records + 8 * i;
@@ -57,11 +73,18 @@ void force_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
                 dz = nearest_image(dz, p.period[2]);
             }
             const Pack r_sq = dx * dx + dy * dy + dz * dz;
-            const Pack slope = Kernel::slope(sqrt(r_sq) * inverse);
+            const Pack q = sqrt(r_sq) * inverse;
+            const Pack slope = Kernel::slope(q);
             const Pack approach = (home[3] - other[3]) * dx + (home[4] - other[4]) * dy + (home[5] - other[5]) * dz;
-            const Pack friction =
-                (viscous * approach + damping * min(approach, zero)) * (home[7] * other[7]) / (r_sq + soft);
-            const Pack along = (friction - (home[6] + other[6])) * slope;
+            Pack along;
+            if constexpr (kMixed) {
+                const Nature n = nature_of(p, p.natures + 4 * i, q, index);
+                const Pack friction = n.damping * min(approach, zero) * (home[7] * other[7]) / (r_sq + soft);
+                along = (friction - (home[6] + other[6])) * slope + n.cohesion;
+            } else {
+                const Pack friction = damping * min(approach, zero) * (home[7] * other[7]) / (r_sq + soft);
+                along = (friction - (home[6] + other[6])) * slope;
+            }
             fx = fx + along * dx;
             fy = fy + along * dy;
             fz = fz + along * dz;
@@ -85,16 +108,24 @@ void DensityRows(const PairLoop& p, std::size_t begin, std::size_t end) {
     }
 }
 
+template <class Kernel, bool kPeriodic>
+void force_rows_of(const PairLoop& p, std::size_t begin, std::size_t end) {
+    if (p.natures)
+        force_rows<Kernel, kPeriodic, true>(p, begin, end);
+    else
+        force_rows<Kernel, kPeriodic, false>(p, begin, end);
+}
+
 void ForceRows(const PairLoop& p, std::size_t begin, std::size_t end) {
     if (p.cubic) {
         if (p.periodic)
-            force_rows<CubicSpline, true>(p, begin, end);
+            force_rows_of<CubicSpline, true>(p, begin, end);
         else
-            force_rows<CubicSpline, false>(p, begin, end);
+            force_rows_of<CubicSpline, false>(p, begin, end);
     } else if (p.periodic) {
-        force_rows<Wendland, true>(p, begin, end);
+        force_rows_of<Wendland, true>(p, begin, end);
     } else {
-        force_rows<Wendland, false>(p, begin, end);
+        force_rows_of<Wendland, false>(p, begin, end);
     }
 }
 

@@ -22,14 +22,17 @@ struct PairLoop {
     std::uint32_t* block_index = nullptr;        ///< eight per block
     float* block_gradient = nullptr;             ///< 24 per block: (W'/r) d, eight x, eight y, eight z; flat: no z
     bool flat = false;                           ///< the third coordinate is 0 everywhere
-    float soft = 0;                              ///< added to r^2 where viscosity divides by it
-    float viscous = 0;                           ///< factor of (v_i - v_j) (x_i - x_j), and where that is negative:
-    float damping = 0;
+    float soft = 0;                              ///< added to r^2 where artificial viscosity divides by it
+    const float* natures =
+        nullptr;  ///< four floats per particle where phases differ: alpha c, rest density, phase, tension
+    float cohesion = 0, cohesion_turn = 0;  ///< of a tension of 1, in the units of `out`
+    float damping = 0;                      ///< factor of (v_i - v_j) (x_i - x_j) where that is negative
 };
 
 /// out[i] = 1 + sum of W(r) / W(0) over the row. Records x, y, z, -.
 void density_rows(const PairLoop& p, std::size_t begin, std::size_t end);
-/// out[3 i ..]: sum of ((viscosity) - (A_i + A_j)) (W'/r) h^2 / W(0) (x_i - x_j). Records x, y, z, vx, vy, vz, A, V.
+/// out[3 i ..]: sum of ((artificial viscosity) - (A_i + A_j)) (W'/r) h^2 / W(0) (x_i - x_j). Records x, y, z, vx, vy,
+/// vz, A, V.
 void force_rows(const PairLoop& p, std::size_t begin, std::size_t end);
 
 /// Fills the blocks; out[4 i ..]: sum of (W'/r) d over the row, and of its squared length. Records x, y, z, -. Units

@@ -16,6 +16,7 @@
 #include "simulation/fluid/pair_loops.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace quadrat::simulation {
@@ -37,6 +38,14 @@ class PressureSolver {
     void prepare();
     /// Makes velocities divergence-free where s is at least about 1.
     void make_divergence_free(double dt);
+    /// Finds what the last step's pressures do at the present positions, and adds it to accelerations of particles.
+    void expect(std::span<Vec3f> by);
+    /// Lets what was found act for dt; a negative dt takes it back.
+    void act(double dt);
+    void act_on_bodies(double dt);
+    /// After friction: what pressure lacked while it held, by the squeezing that friction alone slowed down. The next
+    /// make_density_constant() adds it to what it leaves for the step after.
+    void learn_from_friction();
     /// Makes s at most 1 after the next move. `usual_step` is the longest that the expected speed allows.
     void make_density_constant(double dt, double usual_step);
     /// So far, of both.
@@ -65,6 +74,7 @@ class PressureSolver {
     bool mixed_ = false;  // phases differ in density
     std::vector<std::uint64_t> block_begin_;
     std::vector<float> diagonal_, inverse_, inverse_density_, source_, rate_, last_;
+    std::vector<float> lacking_;   // Pa; empty without friction
     std::vector<float> boundary_;  // four per particle, as records are
     Coupling coupling_;
 };

@@ -81,7 +81,8 @@ struct FieldsOf<Stepping> {
         field("kind", &S::kind, "",
               "One step for all, as long as eq. 12 of the paper allows; steps of each particle's own; or `fixed`. More "
               "than a billion steps until `end_time` are refused."),
-        field("fixed", &S::fixed, "s", "The step, with the kind `fixed`, which needs it.")
+        field("fixed", &S::fixed, "s",
+              "The step, with the kind `fixed`, which needs it: at most what eq. 12 and forces allow.")
             .in(Range::positive_or_unset)
             .or_else("-"),
         field("courant", &S::courant, "", "Alpha of eq. 12, in terms of half the support.")
@@ -101,7 +102,8 @@ struct FieldsOf<IncompressibleOptions> {
         field("divergence_error", &S::divergence_error, "",
               "Average rate of density change, times the step, that a step may leave.")
             .in(Range::positive),
-        field("max_iterations", &S::max_iterations, "", "Of the pressure solver in each step, at most.").from(1)};
+        field("max_iterations", &S::max_iterations, "", "Iterations of the pressure solver in each step, at most.")
+            .from(1)};
 };
 
 template <>
@@ -212,8 +214,9 @@ struct FieldsOf<ClothOptions> {
     static constexpr std::tuple rows = {
         field("time_step", &S::time_step, "s", "The step of the cloth alone.").in(Range::positive),
         field("gravity", &S::gravity, "m/s²", "").in(Range::corner).as(Use::made),
-        field("thickness", &S::thickness, "m", "Kept between surfaces; well below the length of an edge.")
-            .in(Range::positive),
+        field("thickness", &S::thickness, "m", "Kept between surfaces; less than the shortest edge.")
+            .in(Range::positive_or_unset)
+            .or_else("0.01, or half of the shortest edge if that is less"),
         field("contact_friction", &S::friction, "", "Coulomb's coefficient where cloth meets cloth or a body.")
             .in(Range::not_negative),
         field("damping", &S::damping, "1/s", "Of velocities.").in(Range::not_negative),

@@ -12,7 +12,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace quadrat::simulation {
 namespace {
@@ -114,6 +117,37 @@ void check_fluid(const Scene& s) {
             fail(at("emitters", i, "end"), "expected a time after start, found " + text(e.end));
 }
 
+// Along the axes that the scene has.
+double shared_depth(const Box3d& a, const Box3d& b, int dimension) {
+    double depth = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < dimension; ++k)
+        depth = std::min(depth, std::min(a.hi[k], b.hi[k]) - std::max(a.lo[k], b.lo[k]));
+    return depth;
+}
+
+// Where two blocks share a place there would be two fluids in it. What rounding makes of a common face is none.
+void check_blocks_apart(const Scene& s) {
+    const double rounding = 1e-3 * s.spacing;
+    for (std::size_t i = 0; i < s.blocks.size(); ++i)
+        for (std::size_t other = 0; other < i; ++other)
+            if (const double depth = shared_depth(s.blocks[i].box, s.blocks[other].box, s.dimension); depth > rounding)
+                fail("/blocks/" + std::to_string(i),
+                     "overlaps /blocks/" + std::to_string(other) + " by " + text(depth) + " m");
+}
+
+// What has a name is found by it. Bodies that come from one entry of a file share theirs: the reader looks at those.
+template <class T>
+void check_names(const char* list, const std::vector<T>& all) {
+    std::map<std::string, std::size_t> first;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].name.empty()) continue;
+        const auto [found, fresh] = first.emplace(all[i].name, i);
+        if (!fresh)
+            fail(at(list, i, "name"), std::string("expected a name of its own, found that of /") + list + "/" +
+                                          std::to_string(found->second));
+    }
+}
+
 void check_stepping(const Scene& s) {
     if (s.stepping.kind == StepKind::fixed) check_step("/stepping/fixed", s.stepping.fixed, s);
     if (s.stepping.largest != 0) check_step("/stepping/largest", s.stepping.largest, s);
@@ -134,11 +168,25 @@ void check_domain(const Scene& s) {
                         {.field = at("bodies", i, "motion")});
 }
 
+// Features of one sheet are kept apart by its thickness: edges that are shorter would be torn at from the first step.
+void check_thickness(const SceneCloth& c, const std::string& path) {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const Triangle& t : c.triangles)
+        for (const auto& [a, b] : {std::pair(t.a, t.b), std::pair(t.b, t.c), std::pair(t.c, t.a)}) {
+            const Vec3d &p = c.positions[a], &q = c.positions[b];
+            shortest = std::min(shortest, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+        }
+    if (c.options.thickness >= shortest)
+        fail(path,
+             "expected less than the shortest edge, " + text(shortest) + " m, found " + text(c.options.thickness));
+}
+
 void check_cloth(const Scene& s, std::size_t i) {
     const SceneCloth& c = s.cloths[i];
     if (s.dimension == 2) fail("/cloths", "cloth needs three dimensions");
     check_mesh("/cloths/" + std::to_string(i), c.triangles, c.positions.size());
     check_step(at("cloths", i, "time_step"), c.options.time_step, s);
+    check_thickness(c, at("cloths", i, "thickness"));
     for (std::size_t k = 0; k < c.pins.size(); ++k)
         if (c.pins[k] >= c.positions.size())
             fail(at("cloths", i, "pins/") + std::to_string(k),
@@ -151,6 +199,9 @@ void validate(const Scene& s) {
     check_fields(s, {.dimension = s.dimension, .phases = s.phases.size()}, Path());
     check_stepping(s);
     check_fluid(s);
+    check_blocks_apart(s);
+    check_names("phases", s.phases);
+    check_names("cloths", s.cloths);
     check_supports(s);
     for (std::size_t i = 0; i < s.bodies.size(); ++i) check_body(s, i);
     check_domain(s);

@@ -22,7 +22,7 @@
 namespace quadrat::simulation {
 namespace {
 
-constexpr char magic[16] = "quadrat-run-04";
+constexpr char magic[16] = "quadrat-run-05";
 
 // A number that follows from the names and sizes of all members of a scene, in the order in which they are written.
 template <class M>
@@ -143,9 +143,11 @@ void put_run(A& a, Run& run) {
     Clock& clock = run.clock;
     Tally& tally = run.tally;
     all(a, clock.time, clock.last_step, clock.steps, fluid.next_id, fluid.emitters, fluid.pairs, tally.contacts,
-        tally.iterations);
+        tally.iterations, tally.friction_rounds);
+    Budget& budget = run.budget;
+    all(a, budget.given, budget.work, budget.solid_speed, budget.solid_energy);
     Particles& p = fluid.p;
-    all(a, p.x, p.v, p.a, p.rho, p.p, p.h, p.phase, p.id, p.kappa, p.kappa_v, p.level, p.dt);
+    all(a, p.x, p.v, p.a, p.rho, p.p, p.h, p.phase, p.id, p.kappa, p.kappa_v, p.level, p.dt, p.drag);
     solids.archive([&](auto&... v) { all(a, v...); });
     cloths.archive([&](auto&... v) { all(a, v...); });
 }

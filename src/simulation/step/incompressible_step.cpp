@@ -3,6 +3,7 @@
 #include "simulation/fluid/pressure_solver.hpp"
 #include "simulation/step/integrate.hpp"
 #include "simulation/step/run.hpp"
+#include "simulation/viscosity/viscosity.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +65,7 @@ double longest_step(const World& world, const Fluid& fluid, const Clock& clock) 
     // that it left. The next move is then shorter.
     const double allowed = aim * world.scene.incompressible.density_error * static_cast<double>(fluid.p.size());
     if (all.excess > allowed) dt *= std::max(allowed / all.excess, 0.5);
-    return std::min(dt, force_limit(fluid));
+    return std::min(dt, force_limit(world, fluid));
 }
 
 }  // namespace
@@ -88,14 +89,26 @@ void incompressible_step(Run& run, double end) {
     find_forces(run, false);
     {
         const Timer timer(tally.seconds.solve);
+        const bool viscous = fluid.implicit_viscosity && fluid.p.size() > 0;
+        const std::vector<BodyPose> before = viscous ? solids.poses : std::vector<BodyPose>();
+        solids.accelerate(dt, vector(world.scene.gravity));
+        if (viscous) {
+            // Pressure comes after friction, but what it holds friction must not act on: it gets the last step's on
+            // loan.
+            solver.expect(fluid.p.a);
+            solver.act_on_bodies(dt);
+            tally.friction_rounds = Viscosity(world, fluid, solids, run.behind).act(fluid.p.v, fluid.p.a, before, dt);
+            solver.learn_from_friction();
+            solver.act(-dt);
+        }
         base::parallel_for(world.executor, fluid.p.size(), grain, [&](std::size_t begin, std::size_t finish) {
             for (std::size_t i = begin; i < finish; ++i) {
-                for (int k = 0; k < 3; ++k) fluid.p.v[i][k] += static_cast<float>(dt) * fluid.p.a[i][k];
+                if (!viscous)
+                    for (int k = 0; k < 3; ++k) fluid.p.v[i][k] += static_cast<float>(dt) * fluid.p.a[i][k];
                 fluid.p.a[i] = {};
                 fluid.p.dt[i] = 0;
             }
         });
-        solids.accelerate(dt, vector(world.scene.gravity));
         solver.make_density_constant(dt, usual_step(world, fluid, clock));
     }
     tally.iterations = solver.iterations();

@@ -3,14 +3,11 @@
 // Courant step (eq. 12), and what walls do to particles that reach them.
 #include "simulation/step/integrate.hpp"
 
-#include <quadrat/error.hpp>
-
 #include "base/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 namespace quadrat::simulation {
 namespace {
@@ -35,26 +32,27 @@ bool meet_wall(const Wall& w, float spacing, float dt, Vec3f& x, Vec3f& v) {
     return behind;
 }
 
-// By viscosity, as of a pair with the thickest phase, and by tension.
-double force_limit(const Fluid& fluid, const PhaseData& f, double half) {
-    double thickest = 0, dt = std::numeric_limits<double>::infinity();
-    for (const PhaseData& other : fluid.phases) thickest = std::max(thickest, double{other.viscosity});
-    const double viscosity = 0.5 * (double{f.viscosity} + thickest), tension = double{f.tension};
-    const double density = double{f.rest_density};
-    if (viscosity > 0) dt = std::min(dt, 0.125 * half * half * density / viscosity);
+// Of the step that is just stable: what is denser than at rest decays faster.
+constexpr double of_stable = 0.75;
+
+// By viscosity as a force, as of a pair with the thickest phase, and by tension.
+double force_limit(const World& world, const Fluid& fluid, const PhaseData& f, double half) {
+    const double tension = double{f.tension}, density = double{f.rest_density};
+    double dt = std::numeric_limits<double>::infinity();
+    if (const double rate = explicit_friction(world, fluid, f, 2 * half); rate > 0) dt = of_stable * 2 / rate;
     if (tension > 0) dt = std::min(dt, 0.25 * std::sqrt(half * half * half * density / (6.28 * tension)));
     return dt;
 }
 
 }  // namespace
 
-double force_limit(const Fluid& fluid) {
+double force_limit(const World& world, const Fluid& fluid) {
     double dt = std::numeric_limits<double>::infinity();
-    for (const PhaseData& f : fluid.phases) dt = std::min(dt, force_limit(fluid, f, 0.5 * fluid.support));
+    for (const PhaseData& f : fluid.phases) dt = std::min(dt, force_limit(world, fluid, f, 0.5 * fluid.support));
     return dt;
 }
 
-float courant_limit(const Fluid& fluid, const Clock& clock, std::size_t i) {
+float courant_limit(const World& world, const Fluid& fluid, const Clock& clock, std::size_t i) {
     const PhaseData& f = fluid.phase_of(i);
     const float half = 0.5f * fluid.support_of(i);
     const Vec3f& v = fluid.p.v[i];
@@ -65,7 +63,7 @@ float courant_limit(const Fluid& fluid, const Clock& clock, std::size_t i) {
     float dt = alpha * half / (f.sound_speed + speed);
     // Others that every explicit scheme has: by force, viscosity and tension (Monaghan 1992; Morris et al. 1997).
     if (acceleration > 0) dt = std::min(dt, 0.25f * std::sqrt(half / acceleration));
-    return std::min(dt, static_cast<float>(std::min(clock.largest_step, force_limit(fluid, f, double{half}))));
+    return std::min(dt, static_cast<float>(std::min(clock.largest_step, force_limit(world, fluid, f, double{half}))));
 }
 
 double courant_step(const World& world, const Fluid& fluid, const Clock& clock) {
@@ -76,7 +74,7 @@ double courant_step(const World& world, const Fluid& fluid, const Clock& clock) 
             [&](std::size_t begin, std::size_t end) {
                 double least = clock.largest_step;
                 for (std::size_t i = begin; i < end; ++i)
-                    least = std::min(least, double{courant_limit(fluid, clock, i)});
+                    least = std::min(least, double{courant_limit(world, fluid, clock, i)});
                 return least;
             },
             [](double l, double r) { return std::min(l, r); });
@@ -101,7 +99,7 @@ double courant_step(const World& world, const Fluid& fluid, const Clock& clock) 
     const double half = 0.5 * fluid.support, acceleration = std::sqrt(double{most.a_sq});
     double dt = std::min(clock.largest_step, clock.courant * half / (fluid.sound_speed + std::sqrt(double{most.v_sq})));
     if (acceleration > 0) dt = std::min(dt, 0.25 * std::sqrt(half / acceleration));
-    return std::min(dt, force_limit(fluid));
+    return std::min(dt, force_limit(world, fluid));
 }
 
 std::uint64_t meet_walls(const World& world, Fluid& fluid, std::size_t begin, std::size_t end, double dt) {
@@ -123,12 +121,26 @@ double empty_step(const World& world, const Fluid& fluid, const Clock& clock) {
     return std::min(clock.largest_step, next_emission(world, fluid, clock.time) - clock.time);
 }
 
-std::uint64_t advance(const World& world, Fluid& fluid, double dt, Kick kick) {
+Moved advance(const World& world, Fluid& fluid, double dt, Kick kick) {
     const auto step = static_cast<float>(dt);
     Particles& p = fluid.p;
+    const Vec3d& g = world.scene.gravity;
+    const double pull = world.scene.attraction * world.scene.attraction;
+    // Before walls stop it: a blow-up between walls is over when they have.
+    const auto measure = [&](std::size_t i, Moved& to) {
+        const Vec3f &x = p.x[i], &v = p.v[i];
+        const float v_sq = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        const double m = double{fluid.phase_of(i).mass};
+        double power = 0;
+        for (int k = 0; k < 3; ++k) power += (g[k] - pull * double{x[k]}) * double{v[k]};
+        to.kinetic += 0.5 * m * double{v_sq};
+        to.work += m * power * dt;
+        if (!(v_sq <= to.fastest_sq)) to.fastest_sq = v_sq, to.fastest = i;
+    };
     return base::parallel_reduce(
-        world.executor, p.size(), grain, std::uint64_t{0},
+        world.executor, p.size(), grain, Moved{},
         [&](std::size_t begin, std::size_t end) {
+            Moved moved;
             if (kick == Kick::yes)
                 for (std::size_t i = begin; i < end; ++i) {
                     for (int k = 0; k < 3; ++k) leap_frog(p.x[i][k], p.v[i][k], p.a[i][k], p.dt[i], step);
@@ -137,38 +149,16 @@ std::uint64_t advance(const World& world, Fluid& fluid, double dt, Kick kick) {
             else
                 for (std::size_t i = begin; i < end; ++i)
                     for (int k = 0; k < 3; ++k) p.x[i][k] += step * p.v[i][k];
-            const std::uint64_t met = meet_walls(world, fluid, begin, end, dt);
+            for (std::size_t i = begin; i < end; ++i) measure(i, moved);
+            moved.met = meet_walls(world, fluid, begin, end, dt);
             if (world.periodic())
                 for (std::size_t i = begin; i < end; ++i) world.wrap(p.x[i]);
-            return met;
+            return moved;
         },
-        [](std::uint64_t a, std::uint64_t b) { return a + b; });
-}
-
-void guard(const World& world, const Fluid& fluid, double time) {
-    double extent = 0;
-    for (int k = 0; k < world.scene.dimension; ++k)
-        extent = std::max({extent, std::abs(world.scene.domain.box.lo[k]), std::abs(world.scene.domain.box.hi[k])});
-    const auto far = static_cast<float>(1e4 * extent);
-    const auto fast = static_cast<float>(100 * std::max(world.expected_speed, fluid.sound_speed));
-    constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-    const std::size_t bad = base::parallel_reduce(
-        world.executor, fluid.p.size(), 8 * grain, none,
-        [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                for (int k = 0; k < 3; ++k)
-                    if (!(std::abs(fluid.p.x[i][k]) <= far && std::abs(fluid.p.v[i][k]) <= fast)) return i;
-            return none;
-        },
-        [](std::size_t a, std::size_t b) { return std::min(a, b); });
-    if (bad == none) return;
-    const Vec3f& v = fluid.p.v[bad];
-    const float speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    throw Error(ErrorKind::bad_value,
-                std::string(std::isfinite(speed) ? "the simulation blew up: particle " : "not a number: particle ") +
-                    std::to_string(fluid.p.id[bad]) + " at " + std::to_string(time) + " s, speed " +
-                    std::to_string(speed) + " m/s; try a smaller step or a lower stiffness",
-                {.index = fluid.p.id[bad]});
+        [](const Moved& a, const Moved& b) {
+            const Moved& f = a.fastest_sq >= b.fastest_sq ? a : b;
+            return Moved{a.met + b.met, a.kinetic + b.kinetic, a.work + b.work, f.fastest_sq, f.fastest};
+        });
 }
 
 }  // namespace quadrat::simulation

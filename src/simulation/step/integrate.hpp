@@ -23,18 +23,23 @@ inline void leap_frog(T& x, T& v, T a, T dt_old, T dt) {
 }
 
 /// The largest step that eq. 12 and the forces allow particle i.
-[[nodiscard]] float courant_limit(const Fluid& fluid, const Clock& clock, std::size_t i);
+[[nodiscard]] float courant_limit(const World& world, const Fluid& fluid, const Clock& clock, std::size_t i);
 /// The largest that they allow all.
 [[nodiscard]] double courant_step(const World& world, const Fluid& fluid, const Clock& clock);
-/// The largest step that viscosity and tension allow (Morris et al. 1997; Brackbill et al. 1992).
-[[nodiscard]] double force_limit(const Fluid& fluid);
+/// The largest step that viscosity as a force and tension (Brackbill et al. 1992) allow.
+[[nodiscard]] double force_limit(const World& world, const Fluid& fluid);
 /// The step while there is no fluid: until there is some.
 [[nodiscard]] double empty_step(const World& world, const Fluid& fluid, const Clock& clock);
-/// Moves all particles by dt; returns how many met a wall.
-std::uint64_t advance(const World& world, Fluid& fluid, double dt, Kick kick);
+/// What a move did.
+struct Moved {
+    std::uint64_t met = 0;  ///< particles that met a wall
+    double kinetic = 0;     ///< J, before walls took anything
+    double work = 0;        ///< J, by gravity and attraction
+    float fastest_sq = -1;
+    std::size_t fastest = 0;  ///< the particle
+};
+/// Moves all particles by dt.
+Moved advance(const World& world, Fluid& fluid, double dt, Kick kick);
 /// Puts particles [begin, end) back in front of the walls; returns how many were behind.
 std::uint64_t meet_walls(const World& world, Fluid& fluid, std::size_t begin, std::size_t end, double dt);
-/// Throws if a particle is not finite or out of all bounds.
-void guard(const World& world, const Fluid& fluid, double time);
-
 }  // namespace quadrat::simulation

@@ -145,12 +145,10 @@ void collide(Run& run, double dt) {
     Fluid& fluid = run.fluid;
     Solids& solids = run.solids;
     Cloths& cloths = run.cloths;
-    Clock& clock = run.clock;
+    const Clock& clock = run.clock;
     Tally& tally = run.tally;
     std::vector<Vec3f>& before = run.before;
     if (solids.empty() && cloths.empty()) return;
-    guard(world, fluid,
-          clock.time);  // a search for paths refuses what is not finite, and does not know which particle it is
     const std::size_t n = fluid.p.size();
     std::vector<ClothTouch> touches;
     {

@@ -57,7 +57,7 @@ void per_particle_frame(Run& run, double end) {
                 std::uint32_t first = units;
                 for (std::size_t i = begin; i < finish; ++i) {
                     if (active[i]) {
-                        const double limit = courant_limit(fluid, clock, i);
+                        const double limit = courant_limit(world, fluid, clock, i);
                         int level = 0;
                         while (level < finest && (std::ldexp(frame, -level) > limit || now % (units >> level) != 0))
                             ++level;
@@ -89,7 +89,6 @@ void per_particle_frame(Run& run, double end) {
         clock.time = start + std::ldexp(frame, -finest) * static_cast<double>(now);
         clock.last_step = dt;
         ++clock.steps;
-        guard(world, fluid, clock.time);
         for (std::size_t i = 0; i < n; ++i) active[i] = next[i] <= now;
     }
 }

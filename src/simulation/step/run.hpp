@@ -8,6 +8,7 @@
 #include "simulation/fluid/fluid.hpp"
 #include "simulation/scene/world.hpp"
 #include "simulation/solids/solids.hpp"
+#include "simulation/viscosity/holds.hpp"
 
 #include <cstdint>
 #include <span>
@@ -29,7 +30,16 @@ struct Clock {
 struct Tally {
     std::uint64_t contacts = 0;
     std::uint32_t iterations = 0;
+    std::uint32_t friction_rounds = 0;  ///< of implicit viscosity
     StepSeconds seconds;
+};
+
+/// What explains the fluid's kinetic energy, in J (guard.hpp).
+struct Budget {
+    double given = 0;         ///< at the start, and with what came in
+    double work = 0;          ///< by gravity and attraction since
+    double solid_speed = 0;   ///< largest of bodies and sheets so far, m / s
+    double solid_energy = 0;  ///< largest of dynamic bodies so far
 };
 
 struct Run {
@@ -39,6 +49,8 @@ struct Run {
     Cloths cloths;
     Clock clock;
     Tally tally;
+    Budget budget;
+    Behind behind;
     std::vector<Vec3f> before;  ///< positions at the start of the move
 };
 
@@ -66,7 +78,7 @@ void step(Run& run, double end);
 void look_around(Run& run);
 /// Accelerations of the fluid, and forces on bodies.
 void find_forces(Run& run, bool pressure, const std::uint8_t* active = nullptr);
-/// Moves particles alone, and keeps where they were if they can meet something on their way.
+/// Moves particles alone, and keeps where they were if they can meet something on their way. Throws if they blew up.
 void move_particles(Run& run, double dt, Kick kick);
 /// Moves particles, bodies and cloth by dt; accelerations are those of the present positions.
 void move(Run& run, double dt);

@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "simulation/scene/complain.hpp"
+#include "simulation/step/guard.hpp"
 #include "simulation/step/run.hpp"
 
 #include <algorithm>
@@ -41,6 +42,18 @@ std::string fastest_part(const Scene& scene) {
     return path;
 }
 
+// Throws if friction is so much stronger than inertia that single precision no longer sees the latter. A block of
+// particles then moves as one solid anyway.
+void check_stiff(const World& world, const Fluid& fluid, std::size_t phase, double courant) {
+    const PhaseData& f = fluid.phases[phase];
+    constexpr double most = 1e6;
+    const double dt = courant * 0.5 * fluid.support / world.expected_speed;
+    const double ratio = dt * fluid.friction_rates[phase] * double{f.viscosity} / double{f.rest_density};
+    if (fluid.implicit_viscosity && ratio > most)
+        fail(at("phases", phase, "viscosity"), "expected at most " + text(double{f.viscosity} * most / ratio) +
+                                                   " Pa s at this spacing, found " + text(double{f.viscosity}));
+}
+
 // Throws if the constants of a scene ask for steps that never come to an end.
 void check_steps(const World& world, const Fluid& fluid, double courant) {
     const Scene& c = world.scene;
@@ -56,8 +69,9 @@ void check_steps(const World& world, const Fluid& fluid, double courant) {
     check(c.expected_speed > 0 ? "/expected_speed" : fastest_part(c), courant * half / world.expected_speed);
     for (std::size_t i = 0; i < fluid.phases.size(); ++i) {
         const PhaseData& f = fluid.phases[i];
-        if (f.viscosity > 0)
-            check(at("phases", i, "viscosity"), 0.125 * half * half * double{f.rest_density} / double{f.viscosity});
+        const double rate = explicit_friction(world, fluid, f, fluid.support);
+        if (f.viscosity > 0 && !fluid.implicit_viscosity) check(at("phases", i, "viscosity"), 1 / rate);
+        check_stiff(world, fluid, i, courant);
         if (c.solver != SolverKind::incompressible)
             check(at("phases", i, c.phases[i].stiffness > 0 ? "stiffness" : "sound_speed"),
                   courant * half / double{f.sound_speed});
@@ -108,6 +122,7 @@ void set_up(Run& run) {
     const Scene& c = world.scene;
     derive(world);
     derive(world, fluid);
+    run.behind = Behind(fluid, c.dimension);
     const bool weak = c.solver != SolverKind::incompressible;
     clock.courant = c.stepping.courant > 0 ? c.stepping.courant : weak ? 0.25 : 0.7;
     check_steps(world, fluid, clock.courant);
@@ -128,6 +143,7 @@ void set_up(Run& run) {
     const double longest = wet ? 0.1 * c.spacing / world.expected_speed : c.frame_interval;
     cloths.set_up(c, solids, c.spacing, longest, world.executor);
     set_up_emitters(world, fluid, solids);
+    check_fixed_step(world, fluid, clock);
 }
 
 }  // namespace quadrat::simulation

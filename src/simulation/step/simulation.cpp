@@ -3,8 +3,11 @@
 
 #include <quadrat/error.hpp>
 
+#include "base/parallel.hpp"
+#include "simulation/step/guard.hpp"
 #include "simulation/step/integrate.hpp"
 #include "simulation/step/run.hpp"
+#include "simulation/viscosity/viscosity.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -33,7 +36,9 @@ Timer::~Timer() {
 void move_particles(Run& run, double dt, Kick kick) {
     const Timer timer(run.tally.seconds.integrate);
     if (!run.solids.empty() || !run.cloths.empty()) run.before = run.fluid.p.x;
-    run.tally.contacts += advance(run.world, run.fluid, dt, kick);
+    const Moved moved = advance(run.world, run.fluid, dt, kick);
+    run.tally.contacts += moved.met;
+    guard_move(run, moved, dt);
 }
 
 void look_around(Run& run) {
@@ -50,6 +55,30 @@ void find_forces(Run& run, bool pressure, const std::uint8_t* active) {
     forces(run.world, run.fluid, run.solids, pressure, active);
 }
 
+namespace {
+
+// Implicit viscosity as part of the accelerations that the leap-frog is about to use.
+void add_friction(Run& run, std::span<const BodyPose> before, double dt) {
+    const Timer timer(run.tally.seconds.forces);
+    Particles& p = run.fluid.p;
+    const double acts = 0.5 * (run.clock.last_step + dt);
+    std::vector<Vec3f> v = p.v, others(p.size());
+    const auto for_all = [&](auto&& fn) {
+        base::parallel_for(run.world.executor, p.size(), grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) fn(i, 0.5f * (p.dt[i] + static_cast<float>(dt)));
+        });
+    };
+    for_all([&](std::size_t i, float kick) {
+        for (int k = 0; k < 3; ++k) others[i][k] = kick / static_cast<float>(acts) * p.a[i][k];
+    });
+    run.tally.friction_rounds = Viscosity(run.world, run.fluid, run.solids, run.behind).act(v, others, before, acts);
+    for_all([&](std::size_t i, float kick) {
+        for (int k = 0; k < 3; ++k) p.a[i][k] = (v[i][k] - p.v[i][k]) / kick;
+    });
+}
+
+}  // namespace
+
 void step(Run& run, double end) {
     const World& world = run.world;
     Fluid& fluid = run.fluid;
@@ -63,17 +92,21 @@ void step(Run& run, double end) {
         take_out_gone(world, fluid);
         sort_particles(world, fluid);
     }
-    emit(world, fluid, solids, clock.time);
+    emit_counted(run);
     tally.contacts = 0;
     tally.iterations = 0;
+    tally.friction_rounds = 0;
     if (world.scene.solver == SolverKind::incompressible) return incompressible_step(run, end);
     if (stepping.kind == StepKind::per_particle) return per_particle_frame(run, end);
     look_around(run);
     find_forces(run, true);
     const bool fixed = stepping.kind == StepKind::fixed;
     const double dt = cut(fixed ? stepping.fixed : courant_step(world, fluid, clock), end - clock.time);
+    const bool viscous = fluid.implicit_viscosity && fluid.p.size() > 0;
+    const std::vector<BodyPose> before = viscous ? solids.poses : std::vector<BodyPose>();
     // By the same leap-frog as the particles, so that what they lose bodies gain.
     solids.accelerate(0.5 * (clock.last_step + dt), vector(world.scene.gravity));
+    if (viscous) add_friction(run, before, dt);
     move(run, dt);
 }
 
@@ -83,7 +116,6 @@ void move(Run& run, double dt) {
     run.clock.time += dt;
     run.clock.last_step = dt;
     ++run.clock.steps;
-    guard(run.world, run.fluid, run.clock.time);
 }
 
 }  // namespace simulation
@@ -94,8 +126,9 @@ Simulation::Simulation(const Scene& scene, Executor* executor) : Simulation() {
     impl_->world.scene = scene;
     impl_->world.executor = executor;
     simulation::set_up(*impl_);
-    simulation::densities(impl_->world, impl_->fluid,
-                          impl_->solids);  // so that what is measured of a step is there from the beginning
+    // So that what is measured of a step is there from the beginning.
+    simulation::densities(impl_->world, impl_->fluid, impl_->solids);
+    simulation::start_budget(*impl_);
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
@@ -199,6 +232,7 @@ SimulationStats Simulation::stats() const {
     out.contacts = tally.contacts;
     out.left = fluid.next_id - fluid.p.size();
     out.iterations = tally.iterations;
+    out.friction_rounds = tally.friction_rounds;
     out.seconds = tally.seconds;
     return out;
 }

@@ -61,6 +61,10 @@ void derive_phases(const World& world, Fluid& fluid) {
             fluid.same_support = fluid.same_support && h == fluid.support;
         }
     if (!fluid.same_support || c.kernel == KernelKind::paper) fluid.number_density = false;
+    for (const Phase& p : c.phases)
+        fluid.implicit_viscosity =
+            fluid.implicit_viscosity || (p.viscosity > 0 && fluid.same_support && c.kernel != KernelKind::paper &&
+                                         c.stepping.kind != StepKind::per_particle);
     fluid.largest_support = static_cast<float>(longest);
     if (!fluid.number_density && c.solver == SolverKind::incompressible)
         throw Error(ErrorKind::unsupported,
@@ -174,6 +178,7 @@ void derive(const World& world, Fluid& fluid) {
     fluid.viscosity_kernel = KernelTable(KernelFunction::viscosity, c.dimension, 1);
     fluid.colour_kernel = KernelTable(KernelFunction::poly6, c.dimension, 1);
     const double edge = std::pow(double{fluid.phases[0].volume}, 1.0 / c.dimension) / fluid.support;
+    find_friction_rates(world, fluid);
     fluid.density_wall = WallTable(density, c.dimension, edge, fluid.calibration);
     fluid.force_wall = WallTable(force, c.dimension, edge, fluid.calibration);
 }
@@ -192,6 +197,7 @@ void add_particle(Fluid& fluid, const Vec3d& x, const Vec3d& v, std::uint32_t ph
     p.kappa_v.push_back(0);
     p.level.push_back(0);
     p.dt.push_back(0);
+    p.drag.push_back({});
 }
 
 std::vector<std::size_t> place_particles(const World& world, Fluid& fluid) {
