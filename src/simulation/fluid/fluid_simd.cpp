@@ -95,19 +95,6 @@ void force_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     }
 }
 
-void DensityRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    if (p.cubic) {
-        if (p.periodic)
-            density_rows<CubicSpline, true>(p, begin, end);
-        else
-            density_rows<CubicSpline, false>(p, begin, end);
-    } else if (p.periodic) {
-        density_rows<Wendland, true>(p, begin, end);
-    } else {
-        density_rows<Wendland, false>(p, begin, end);
-    }
-}
-
 template <class Kernel, bool kPeriodic>
 void force_rows_of(const PairLoop& p, std::size_t begin, std::size_t end) {
     if (p.natures)
@@ -116,17 +103,12 @@ void force_rows_of(const PairLoop& p, std::size_t begin, std::size_t end) {
         force_rows<Kernel, kPeriodic, false>(p, begin, end);
 }
 
-void ForceRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    if (p.cubic) {
-        if (p.periodic)
-            force_rows_of<CubicSpline, true>(p, begin, end);
-        else
-            force_rows_of<CubicSpline, false>(p, begin, end);
-    } else if (p.periodic) {
-        force_rows_of<Wendland, true>(p, begin, end);
-    } else {
-        force_rows_of<Wendland, false>(p, begin, end);
-    }
+template <class Kernel, bool kPeriodic>
+constexpr DensityLoops loops = {density_rows<Kernel, kPeriodic>, force_rows_of<Kernel, kPeriodic>};
+
+const DensityLoops& DensityLoopsOf(bool cubic, bool periodic) {
+    if (cubic) return periodic ? loops<CubicSpline, true> : loops<CubicSpline, false>;
+    return periodic ? loops<Wendland, true> : loops<Wendland, false>;
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE
@@ -135,14 +117,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace quadrat::simulation {
 
-HWY_EXPORT(DensityRows);
-HWY_EXPORT(ForceRows);
+HWY_EXPORT(DensityLoopsOf);
 
-void density_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(DensityRows)(p, begin, end);
-}
-void force_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(ForceRows)(p, begin, end);
+const DensityLoops& density_loops(bool cubic, bool periodic) {
+    return HWY_DYNAMIC_DISPATCH(DensityLoopsOf)(cubic, periodic);
 }
 
 }  // namespace quadrat::simulation

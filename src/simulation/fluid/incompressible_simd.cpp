@@ -128,20 +128,12 @@ void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
     p.cubic ? gradient_rows<CubicSpline, kFlat>(p, begin, end) : gradient_rows<Wendland, kFlat>(p, begin, end);
 }
 
-void GradientRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    p.flat ? gradient_rows<true>(p, begin, end) : gradient_rows<false>(p, begin, end);
-}
-void PushRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    p.flat ? push_rows<true>(p, begin, end) : push_rows<false>(p, begin, end);
-}
-void DivergenceRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    p.flat ? divergence_rows<true>(p, begin, end) : divergence_rows<false>(p, begin, end);
-}
-void LengthRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    p.flat ? length_rows<true>(p, begin, end) : length_rows<false>(p, begin, end);
-}
-void TieRows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    p.flat ? tie_rows<true>(p, begin, end) : tie_rows<false>(p, begin, end);
+template <bool kFlat>
+constexpr BlockLoops loops = {gradient_rows<kFlat>, push_rows<kFlat>, divergence_rows<kFlat>, length_rows<kFlat>,
+                              tie_rows<kFlat>};
+
+const BlockLoops& BlockLoopsOf(bool flat) {
+    return flat ? loops<true> : loops<false>;
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE
@@ -150,26 +142,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace quadrat::simulation {
 
-HWY_EXPORT(GradientRows);
-HWY_EXPORT(PushRows);
-HWY_EXPORT(DivergenceRows);
-HWY_EXPORT(LengthRows);
-HWY_EXPORT(TieRows);
+HWY_EXPORT(BlockLoopsOf);
 
-void gradient_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(GradientRows)(p, begin, end);
-}
-void push_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(PushRows)(p, begin, end);
-}
-void divergence_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(DivergenceRows)(p, begin, end);
-}
-void length_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(LengthRows)(p, begin, end);
-}
-void tie_rows(const PairLoop& p, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(TieRows)(p, begin, end);
+const BlockLoops& block_loops(bool flat) {
+    return HWY_DYNAMIC_DISPATCH(BlockLoopsOf)(flat);
 }
 
 }  // namespace quadrat::simulation
