@@ -123,7 +123,7 @@ TEST(PerfectHash, CoherenceIsRaisedAndReported) {
     const auto sphere = test::sphere_voxels(30);
     const auto glyphs = test::glyph_voxels(400);  // more than 256 slots on an axis: offsets are scaled
     EXPECT_LT(measure(sphere, Coherence::none), 0.03);
-    EXPECT_GT(measure(sphere, Coherence::defined), 0.11);
+    EXPECT_GT(measure(sphere, Coherence::defined), 0.145);  // 0.139 where each bucket chooses only once
     EXPECT_GT(measure(sphere, Coherence::domain), 0.04);
     EXPECT_GT(measure(glyphs, Coherence::defined), measure(glyphs, Coherence::none) + 0.03);
     build<3, 2>(sphere, {.coherence = Coherence::defined});
