@@ -82,7 +82,7 @@ test-python-asan: packages build/asan/build.ninja
 	@LD_PRELOAD="$$(clang++-16 -print-file-name=libclang_rt.asan-x86_64.so) $$(g++ -print-file-name=libstdc++.so.6)" \
 	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$(CURDIR)/build/asan/python QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B \
 	  -m pytest -q -p no:cacheprovider bindings/python/tests \
-	  -k 'not light and not ctrl_c and not leave_no_memory and not notebook and not stubs and not forked'
+	  -k 'not light and not ctrl_c and not leave_no_memory and not notebook and not stubs and not forked and not that_are_held'
 
 # One file for pip, tried in an environment that has nothing else but NumPy.
 wheel: packages
