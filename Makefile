@@ -68,7 +68,7 @@ test-mpi: packages
 python: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target quadrat_python
 
-# Everything: the stubs, ASE, Hypothesis, a wheel in an empty folder. make test runs what needs no more packages.
+# Everything: the stubs, ASE, Hypothesis, notebooks. make test runs what needs no more packages.
 test-python: python
 	@cmake/install-packages.sh bindings/python/packages.txt
 	@PYTHONPATH=$(CURDIR)/$(BUILD)/python QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B -m pytest -q -p no:cacheprovider bindings/python/tests
@@ -82,12 +82,16 @@ test-python-asan: packages build/asan/build.ninja
 	@LD_PRELOAD="$$(clang++-16 -print-file-name=libclang_rt.asan-x86_64.so) $$(g++ -print-file-name=libstdc++.so.6)" \
 	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$(CURDIR)/build/asan/python QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B \
 	  -m pytest -q -p no:cacheprovider bindings/python/tests \
-	  -k 'not light and not ctrl_c and not leave_no_memory and not notebook and not stubs and not forked'
+	  -k 'not light and not ctrl_c and not leave_no_memory and not notebook and not stubs and not forked and not that_are_held'
 
+# One file for pip, tried in an environment that has nothing else but NumPy.
 wheel: packages
 	@cmake/install-packages.sh bindings/python/packages.txt
+	@rm -f out/wheels/quadrat-*.whl
 	@/usr/bin/python3 -m pip wheel --no-build-isolation --no-deps -q -w out/wheels .
 	@ls -l out/wheels
+	@QUADRAT_WHEEL=$$(realpath out/wheels/quadrat-*.whl) QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B -m pytest -q -p no:cacheprovider \
+	  bindings/python/tests/test_wheel.py
 
 bench: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target all bench/all

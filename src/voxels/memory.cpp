@@ -1,10 +1,12 @@
 #include "voxels/memory.hpp"
 
-#include <quadrat/cells/owned_array.hpp>
-
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace quadrat::voxels {
 
@@ -14,7 +16,9 @@ std::shared_ptr<std::uint8_t> zeroed(std::size_t bytes) {
     void* data = nullptr;
     if (::posix_memalign(&data, alignment, bytes + (bytes == 0)) != 0) throw std::bad_alloc();
     std::shared_ptr<std::uint8_t> owner(static_cast<std::uint8_t*>(data), [](std::uint8_t* p) { std::free(p); });
-    if (alignment == huge) detail::ask_for_huge_pages(data, bytes);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (alignment == huge) ::madvise(data, bytes / huge * huge, MADV_HUGEPAGE);
+#endif
     std::memset(data, 0, bytes);
     return owner;
 }

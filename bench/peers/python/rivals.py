@@ -2,7 +2,8 @@
 medians and ratios, as a table in Markdown.
 
 rivals.py [--n 1000000] [--rounds 5] [--threads 1] [--steps PROGRAM] [--only WORD]: float64, about 30 neighbours each, open and
-periodic. --steps is quadrat_peers_python_steps; --only takes the rows whose name holds the word."""
+periodic. --steps is quadrat_peers_python_steps; --only takes the rows whose name holds the word; --cpu counts
+processor time, which says more on a machine with other work, for one thread."""
 import argparse
 import os
 import statistics
@@ -21,6 +22,7 @@ parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--steps", default="")
 parser.add_argument("--only", default="")
+parser.add_argument("--cpu", action="store_true")
 options = parser.parse_args()
 
 
@@ -28,15 +30,16 @@ def radius_for(count):
     return (30 / (4 / 3 * np.pi * count)) ** (1 / 3)
 
 
+clock = time.process_time if options.cpu else time.perf_counter
 n, threads = options.n, options.threads
 radius = radius_for(n)
 points = np.random.default_rng(11).random((n, 3))
 
 
 def milliseconds(call):
-    begin = time.perf_counter()
+    begin = clock()
     result = call()
-    return 1e3 * (time.perf_counter() - begin), result
+    return 1e3 * (clock() - begin), result
 
 
 def wanted(name):
@@ -105,7 +108,7 @@ def steps_in_cpp(own):
         def ask(word):
             other.stdin.write(word + "\n")
             other.stdin.flush()
-            return float(other.stdout.readline())
+            return float(other.stdout.readline().split()[options.cpu])
 
         for word, call in calls.items():
             name = f"C++: {word}"
@@ -195,7 +198,7 @@ def importing():
     print(f"| import quadrat, beyond NumPy | {statistics.median(times[1:]):.3g} ms | | |", flush=True)
 
 
-print(f"{n} points, {threads} thread(s), medians of {options.rounds} rounds\n")
+print(f"{n} points, {threads} thread(s), {'processor time' if options.cpu else 'time'}, medians of {options.rounds} rounds\n")
 print("| | quadrat | other | |\n|---|---|---|---|")
 small_calls()
 importing()

@@ -1,5 +1,6 @@
-// The steps that package.py makes from Python, made by a program: for every word on standard input the milliseconds of
-// that step on standard output, so that both can take turns. In between it waits, which costs no time.
+// The steps that rivals.py makes from Python, made by a program: for every word on standard input the milliseconds of
+// that step on standard output, of time and of the processor, so that both can take turns. In between it waits, which
+// costs no time.
 //
 //     steps POINTS COUNT RADIUS THREADS      POINTS: a file of COUNT * 3 doubles, between 0 and 1
 //
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -114,9 +116,11 @@ int main(int argc, char** argv) {
             std::printf("%ld\n", peak_kilobytes());
         } else if (const auto step = known.find(word); step != known.end()) {
             const auto begin = std::chrono::steady_clock::now();
+            const std::clock_t worked = std::clock();
             step->second();
-            std::printf("%.6f\n",
-                        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+            const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
+            std::printf("%.6f %.6f\n", spent.count(),
+                        1e3 * static_cast<double>(std::clock() - worked) / double{CLOCKS_PER_SEC});
         } else {
             std::fprintf(stderr, "there is no step %s\n", word.c_str());
             return 2;

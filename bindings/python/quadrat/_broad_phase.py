@@ -36,8 +36,8 @@ class BroadPhase:
     erased object is used again. Dimension and type are those of the first rows; later ones are converted. May be used from
     several threads: changes wait for questions and the other way round.
 
-    boxes: (N, 2 D) as lo.. hi.., or (N, 2, D). spheres, in their place: (N, D + 1) as centre.. radius; a set holds one or the
-    other.
+    boxes: (N, 2 D) as lo.. hi.., or (N, 2, D).
+    spheres: in their place, (N, D + 1) as centre.. radius; a set holds one or the other.
     group, mask: 32 bits each, one number or one per row: two objects are a pair only if the group bits of each meet the mask bits
     of the other. Default: everything meets.
     threads, max_bytes: as for find_pairs() of the package.

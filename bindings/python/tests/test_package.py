@@ -51,7 +51,14 @@ def python_blocks(path):
     return re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.S | re.M)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guides/python.md"])
+def test_the_reference_says_what_the_docstrings_say():
+    import reference
+
+    page = SOURCE / "docs/reference/python.md"
+    assert page.read_text() == reference.page(), f"python3 bindings/python/tests/reference.py {page}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guides/python.md", "docs/guides/python_from_others.md"])
 def test_code_of_the_pages(page, tmp_path, monkeypatch):
     blocks = python_blocks(SOURCE / page)
     assert blocks

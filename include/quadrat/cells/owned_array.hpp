@@ -15,18 +15,8 @@ namespace quadrat {
 
 namespace detail {
 
-/// Blocks of so many bytes and more are worth huge pages.
-inline constexpr std::size_t huge_block = std::size_t{4} << 20;
-/// Asks the system to back a block with huge pages where it has them: the first write to each of the small ones costs
-/// as much as a search takes to fill it. No more than a hint, and nothing where there is none.
-///
-/// data: from std::malloc or its like; the pages that the block begins and ends in are hinted at whole, so that a
-/// mapping of its own stays one.
-void ask_for_huge_pages(void* data, std::size_t bytes) noexcept;
-
-/// Memory for trivial elements: never filled with zeros, and moved by the system rather than copied when it grows; of
-/// large blocks it asks for huge pages. It knows its capacity and not how many elements are in use: that is its owner's
-/// affair.
+/// Memory for trivial elements: never filled with zeros, and moved by the system rather than copied when it grows. It
+/// knows its capacity and not how many elements are in use: that is its owner's affair.
 template <class T>
 class Buffer {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -51,7 +41,6 @@ class Buffer {
         if (!grown) throw std::bad_alloc();
         data_ = static_cast<T*>(grown);
         capacity_ = count;
-        if (count * sizeof(T) >= huge_block) ask_for_huge_pages(data_, count * sizeof(T));
     }
     /// reserve(count), or half as much again as now where that is more: appending one by one is linear in all.
     void grow(std::size_t count) {
