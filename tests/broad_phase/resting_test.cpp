@@ -101,16 +101,30 @@ TYPED_TEST(Resting, FewAwakeWithFilters) {
     }
     grid.rest(still);
     grid.update(world.boxes());
-    std::vector<Pair> expected = pairs_of_awake(world.boxes(), asleep), pairs;
-    const std::size_t unfiltered = expected.size();
-    std::erase_if(expected, [&](const Pair& p) {
-        const Filter &a = filters[p.first], &b = filters[p.second];
-        return (a.group & b.mask) == 0 || (b.group & a.mask) == 0;
-    });
-    EXPECT_GT(expected.size(), 0u);
-    EXPECT_LT(expected.size(), unfiltered);
-    grid.find_pairs(pairs);
-    EXPECT_TRUE(same_self_pairs(expected, pairs));
+    const std::vector<Pair> unfiltered = pairs_of_awake(world.boxes(), asleep);
+    std::vector<Pair> pairs;
+    const auto expect_filtered = [&] {
+        std::vector<Pair> expected = unfiltered;
+        std::erase_if(expected, [&](const Pair& p) {
+            const Filter &a = filters[p.first], &b = filters[p.second];
+            return (a.group & b.mask) == 0 || (b.group & a.mask) == 0;
+        });
+        EXPECT_GT(expected.size(), 0u);
+        EXPECT_LT(expected.size(), unfiltered.size());
+        grid.find_pairs(pairs);
+        EXPECT_TRUE(same_self_pairs(expected, pairs));
+    };
+    expect_filtered();
+    // What changes its filter where it rests is seen, without an update.
+    const auto with_rest =
+        std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return asleep[p.first] || asleep[p.second]; });
+    ASSERT_NE(with_rest, pairs.end());
+    const Pair changed = *with_rest;
+    const std::uint32_t at_rest = asleep[changed.first] ? changed.first : changed.second;
+    filters[at_rest] = {.group = 0, .mask = 0};
+    grid.set_filter(ids[at_rest], filters[at_rest]);
+    expect_filtered();
+    EXPECT_EQ(std::count(pairs.begin(), pairs.end(), changed), 0);
 }
 
 TYPED_TEST(Resting, TheSameBytesForAnyNumberOfThreads) {
