@@ -46,6 +46,21 @@ TEST(Refusals, GroupsOfAnotherLength) {
     EXPECT_EQ(of_rows.kind(), of_list.kind());
 }
 
+TEST(Refusals, AGroupThatSearchesDoNotKnow) {
+    const workloads::MovingPoints<2, float> points(workloads::PointScene::uniform, 100);
+    CellIndex<2, float> index({.radius = points.radius()});
+    index.build(points.points());
+    const std::vector<std::uint64_t> searches{1u, 3u};
+    std::vector<std::uint8_t> groups(100, 1);
+    NeighborList list;
+    index.find_neighbors(list, {.groups = groups, .searches = searches});
+    for (const std::uint8_t unknown : std::vector<std::uint8_t>{2, 3, 31}) {
+        groups[40] = unknown;
+        const Error e = test::thrown_by([&] { index.find_neighbors(list, {.groups = groups, .searches = searches}); });
+        EXPECT_EQ(e.where().field, "groups") << unknown;
+    }
+}
+
 TEST(Refusals, PointsThatAreGoneHaveNoNeighbours) {
     const workloads::MovingPoints<3, float> points(workloads::PointScene::uniform, 1000);
     CellIndex<3, float> index({.radius = points.radius()});
