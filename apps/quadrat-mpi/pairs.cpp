@@ -21,10 +21,10 @@ struct PairsOptions {
 
 /// Ids as wide as the file needs: uint32 as `quadrat pairs` writes, uint64 beyond 2^32 boxes.
 template <class V>
-std::vector<V> flat(const std::vector<IdPair>& pairs) {
+std::vector<V> flat(const std::vector<GlobalPair>& pairs) {
     std::vector<V> values;
     values.reserve(pairs.size() * 2);
-    for (const IdPair& p : pairs) {
+    for (const GlobalPair& p : pairs) {
         values.push_back(static_cast<V>(p.first));
         values.push_back(static_cast<V>(p.second));
     }
@@ -32,7 +32,7 @@ std::vector<V> flat(const std::vector<IdPair>& pairs) {
 }
 
 template <class V>
-void write(const Communicator& comm, const CommonOptions& options, const std::vector<IdPair>& pairs,
+void write(const Communicator& comm, const CommonOptions& options, const std::vector<GlobalPair>& pairs,
            std::optional<SharedFile>& out) {
     std::vector<V> values;
     together(comm, [&] { values = flat<V>(pairs); });
@@ -50,7 +50,7 @@ void write(const Communicator& comm, const CommonOptions& options, const std::ve
 }
 
 template <int D, class T>
-void find(const PairsOptions& options, const Slice& slice, Report& report, std::vector<IdPair>& pairs) {
+void find(const PairsOptions& options, const Slice& slice, Report& report, std::vector<GlobalPair>& pairs) {
     const auto executor = options.common.executor();
     DistributedBroadPhase<D, T> phase(MPI_COMM_WORLD, options.common.decomposition<D, T>(executor.get()));
     (void)phase.insert(slice.as<Box<D, T>>());
@@ -74,11 +74,11 @@ void run_pairs(const PairsOptions& options) {
     std::optional<SharedFile> out;
     if (!options.common.out.empty() && !options.common.parts) out.emplace(*comm, options.common.out);
     progress.now("finding pairs");
-    std::vector<IdPair> pairs;
+    std::vector<GlobalPair> pairs;
     dispatch(slice, [&]<int D, class T>() { find<D, T>(options, slice, report, pairs); });
     slice.bytes = {};
     report.pairs = pairs.size();
-    for (const IdPair& p : pairs) report.checksum += pair_term(p.first, p.second);
+    for (const GlobalPair& p : pairs) report.checksum += pair_term(p.first, p.second);
     if (!options.common.out.empty()) {
         progress.now("writing");
         start = MPI_Wtime();

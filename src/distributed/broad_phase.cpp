@@ -225,7 +225,7 @@ void DistributedBroadPhase<D, T>::find_pairs(std::vector<Pair>& out) const {
     impl_->find(out);
 }
 template <int D, class T>
-void DistributedBroadPhase<D, T>::find_pairs(std::vector<IdPair>& out) const {
+void DistributedBroadPhase<D, T>::find_pairs(std::vector<GlobalPair>& out) const {
     std::vector<Pair> local;
     impl_->find(local);
     together(impl_->comm(), [&] {

@@ -204,12 +204,15 @@ class Voxels(CommandLine):
         for name, values in given.items():
             self.save(name + ".npy", values)
             words += ["--values", "%s=%s.npy" % (name, name)]
-        self.json("pack", "p.npy", *words, "--note", "v.unit=m/s", "--note", "v.class=staggered", "-o", "a.qvox")
+        self.json("pack", "p.npy", *words, "--note", "v.unit=m/s", "--note", "v.class=staggered",
+                  "--note", "name=my grid", "--note", "unit=mm", "--note", "author=me", "-o", "a.qvox")
         self.json("unpack", "a.qvox", "-o", "a.vdb")
         self.json("pack", "a.vdb", "-o", "b.qvox")
         info = self.json("info", "b.qvox")
         self.assertEqual(info["notes"]["v.unit"], "m/s")
         self.assertEqual(info["notes"]["v.class"], "staggered")
+        for key, text in (("name", "my grid"), ("unit", "mm"), ("author", "me")):
+            self.assertEqual(info["notes"][key], text)
         self.assertEqual(info["transform"], self.json("info", "a.qvox")["transform"])
         self.json("unpack", "a.qvox", "-o", "ua")
         self.json("unpack", "b.qvox", "-o", "ub")

@@ -16,8 +16,8 @@ namespace {
 using test::Share;
 
 template <int D, class T>
-std::vector<IdPair> serial_pairs(std::span<const Box<D, T>> boxes) {
-    std::vector<IdPair> pairs;
+std::vector<GlobalPair> serial_pairs(std::span<const Box<D, T>> boxes) {
+    std::vector<GlobalPair> pairs;
     for (const Pair& p : test::oracle_pairs<D, T>(boxes)) pairs.push_back({p.first, p.second});
     return pairs;
 }
@@ -80,7 +80,7 @@ TYPED_TEST(DistributedPairs, HostileScenesFromAnyStart) {
                 DistributedBroadPhase<D, T> phase(MPI_COMM_WORLD, {.cuts = cuts});
                 Migration m = phase.insert(part.items, part.ids);
                 EXPECT_EQ(m.after(), phase.own());
-                std::vector<IdPair> pairs;
+                std::vector<GlobalPair> pairs;
                 phase.find_pairs(pairs);
                 EXPECT_TRUE(test::same_on_all(expected, pairs));
             }
@@ -112,7 +112,7 @@ TYPED_TEST(DistributedPairs, MovingBoxesWithThreads) {
         std::size_t wrong = 0;
         for (std::uint32_t i = 0; i < phase.own(); ++i) wrong += part.items[i] != scene.boxes()[phase.id(i)];
         EXPECT_EQ(wrong, 0u);
-        std::vector<IdPair> pairs;
+        std::vector<GlobalPair> pairs;
         phase.find_pairs(pairs);
         EXPECT_TRUE(test::same_on_all(serial_pairs<D, T>(scene.boxes()), pairs));
     }
@@ -134,14 +134,14 @@ TYPED_TEST(DistributedPairs, Spheres) {
     serial.insert(std::span<const Sphere<D, T>>(all));
     std::vector<Pair> found;
     serial.find_pairs(found);
-    std::vector<IdPair> expected;
+    std::vector<GlobalPair> expected;
     for (const Pair& p : found) expected.push_back({p.first, p.second});
     EXPECT_GT(expected.size(), 100u);
     DistributedBroadPhase<D, T> phase(MPI_COMM_WORLD);
     auto part = test::part_of<Sphere<D, T>>(all, Share::last_rank);
     phase.insert(part.items, part.ids).apply(part.items);
     for (int step = 0; step < 2; ++step) {
-        std::vector<IdPair> pairs;
+        std::vector<GlobalPair> pairs;
         phase.find_pairs(pairs);
         EXPECT_TRUE(test::same_on_all(expected, pairs));
         phase.update(std::span<const Sphere<D, T>>(part.items)).apply(part.items);
@@ -166,7 +166,7 @@ TYPED_TEST(DistributedPairs, HalfSpaces) {
     for (const auto& w : walls) serial.insert(w);
     std::vector<Pair> found;
     serial.find_pairs(found);
-    std::vector<IdPair> expected;
+    std::vector<GlobalPair> expected;
     for (const Pair& p : found) expected.push_back({p.first, p.second});
 
     DistributedBroadPhase<D, T> phase(MPI_COMM_WORLD);
@@ -175,7 +175,7 @@ TYPED_TEST(DistributedPairs, HalfSpaces) {
     for (auto& id : own_walls.ids) id += scene.boxes().size();
     phase.set_half_spaces(own_walls.items, own_walls.ids);
     phase.insert(part.items, part.ids);
-    std::vector<IdPair> pairs;
+    std::vector<GlobalPair> pairs;
     phase.find_pairs(pairs);
     EXPECT_TRUE(test::same_on_all(expected, pairs));
     EXPECT_EQ(phase.size(), phase.held() + 3);

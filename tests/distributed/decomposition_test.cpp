@@ -170,7 +170,7 @@ TEST(Errors, BadValuesAreNamedOnAllRanksAndChangeNothing) {
     DistributedBroadPhase<3, float> phase(MPI_COMM_WORLD);
     auto part = test::part_of<Box3f>(scene.boxes(), Share::blocks);
     phase.insert(part.items, part.ids).apply(part.items);
-    std::vector<IdPair> before, after;
+    std::vector<GlobalPair> before, after;
     phase.find_pairs(before);
     auto bad = part.items;
     if (test::rank() == test::ranks() - 1) bad.at(3).lo[1] = std::nanf("");

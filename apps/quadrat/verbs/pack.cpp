@@ -80,7 +80,8 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
     write_qvox(grid, options.out, {.compression = options.compression});
     Json json = voxel_json(grid);
     json["seconds"] = seconds;
-    if (coherent) json["coherent_share"] = report.coherent_share;
+    const Layout taken = grid.index.layout();
+    if (coherent && (taken == Layout::voxel || taken == Layout::brick)) json["coherent_share"] = report.coherent_share;
     if (!source.skipped.empty()) json["skipped"] = source.skipped;
     json["coherence"] = grid.index.layout() == Layout::voxel && grid.block == 0 && grid.mipmap.levels == 0
                             ? Json(coherence<D, D>(grid.index.hash(), positions))
@@ -105,8 +106,9 @@ void add_pack(CLI::App& app) {
     verb->add_option("--grid", options->source.grids, "a grid of a .vdb file; may repeat (default all)");
     verb->add_option("--note", options->notes, "KEY=TEXT, kept in the file: name, unit, CHANNEL.unit, ...; may repeat");
     verb->add_option("--background", options->source.background, "pixels of this colour are empty, as r,g,b");
-    verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
-        ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
+    CLI::Option* const construction =
+        verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
+            ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
     verb->add_option("--encoding", options->voxels.encoding,
                      "of the voxel layout (default auto: the smallest exact one)")
         ->transform(choice<Encoding>({{"auto", Encoding::automatic},
@@ -121,9 +123,10 @@ void add_pack(CLI::App& app) {
     verb->add_option("--optimize", options->voxels.optimize,
                      "of the automatic layout: speed, or size, which may take sorted keys (default speed)")
         ->transform(choice<Optimize>({{"speed", Optimize::speed}, {"size", Optimize::size}}));
-    verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
-        ->transform(choice<Coherence>(
-            {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
+    CLI::Option* const coherence =
+        verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
+            ->transform(choice<Coherence>(
+                {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
     verb->add_option("--block", options->block,
                      "blocks of N^D cells with borders for filtering; auto: the N with the least memory");
     CLI::Option* cells =
@@ -131,15 +134,16 @@ void add_pack(CLI::App& app) {
                          "blocks for cells touched by or complete in samples (default touched)")
             ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
     verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
-    whole_number(verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)"), 0,
-                 ~std::uint64_t{0});
+    CLI::Option* const seed =
+        whole_number(verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)"),
+                     0, ~std::uint64_t{0});
     whole_number(
         verb->add_option("--compress", options->compression, "zstd level 1..19 for storage (default 0: for mapping)"),
         0, 19);
     whole_number(verb->add_option("--threads", options->threads, "0: one per processor (default 1)"), 0, 1024);
     verb->add_option("-o,--out", options->out, "the .qvox file")->required();
     verb->add_flag("--json", options->json, "print one JSON object");
-    verb->callback([options, cells] {
+    verb->callback([options, cells, construction, coherence, seed] {
         if (cells->count() != 0 && options->block.empty()) throw UsageError("--cells: needs --block");
         for (const std::string& n : options->notes)
             if (const std::size_t equals = n.find('='); equals == 0 || equals == std::string::npos)
@@ -156,6 +160,12 @@ void add_pack(CLI::App& app) {
                                                 (layout == Layout::bits && encoding != Encoding::domain_bit)))
             throw UsageError(std::string("--encoding: ") + name(encoding) + " needs --layout voxel, not " +
                              name(layout));
+        if (options->voxels.optimize == Optimize::size &&
+            (layout != Layout::automatic || encoding != Encoding::automatic))
+            throw UsageError("--optimize: chooses the layout, so it goes with no --layout and no --encoding");
+        for (const CLI::Option* of_hashes : {construction, coherence, seed})
+            if (layout == Layout::bits && of_hashes->count() != 0)
+                throw UsageError(of_hashes->get_name() + ": the bits layout has no hash");
         const VoxelSource source = read_voxel_source(options->source);
         const Json json = std::visit(
             [&](const auto& positions) {
@@ -167,6 +177,9 @@ void add_pack(CLI::App& app) {
                 }
             },
             source.positions);
+        if (!options->json && options->voxels.coherence != Coherence::none && !json.contains("coherent_share"))
+            std::fprintf(stderr, "note: the %s layout, which was the smallest, has no hash to be coherent\n",
+                         json["layout"].get<std::string>().c_str());
         if (!options->json && json.contains("coherent_share") && json["coherent_share"] < 1.0)
             std::fprintf(stderr,
                          "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",

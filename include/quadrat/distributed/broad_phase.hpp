@@ -26,12 +26,12 @@
 namespace quadrat {
 
 /// Two bodies by their ids, first < second.
-struct IdPair {
+struct GlobalPair {
     std::uint64_t first;
     std::uint64_t second;
 
     /// By first, then by second: sorted lists of all ranks can be compared with a serial one.
-    friend constexpr auto operator<=>(const IdPair&, const IdPair&) = default;
+    friend constexpr auto operator<=>(const GlobalPair&, const GlobalPair&) = default;
 };
 
 /// Boxes, or spheres, and half-spaces, spread over the ranks of a communicator. On each rank bodies have local indices:
@@ -40,7 +40,7 @@ struct IdPair {
 ///
 ///     DistributedBroadPhase<3, float> phase(MPI_COMM_WORLD);
 ///     phase.insert(std::span<const Box3f>(boxes)).apply(boxes);  // now as many as own()
-///     std::vector<IdPair> pairs;
+///     std::vector<GlobalPair> pairs;
 ///     phase.find_pairs(pairs);
 ///
 /// The set of pairs of all ranks together is that of one HashGridHierarchy, whatever their number; local indices and
@@ -93,7 +93,7 @@ class DistributedBroadPhase {
     /// than max_bytes, pairs that another reports included; what `out` holds is then not specified.
     void find_pairs(std::vector<Pair>& out) const;
     /// Collective. The same with ids, the smaller one first.
-    void find_pairs(std::vector<IdPair>& out) const;
+    void find_pairs(std::vector<GlobalPair>& out) const;
 
     // What follows is local and O(1).
 
@@ -126,11 +126,11 @@ class DistributedBroadPhase {
 /// id of a box is its position in the boxes of rank 0, rank 1, ... one after the other. For one question; who asks
 /// again after a step keeps a DistributedBroadPhase, whose arguments and errors these are.
 template <int D, class T>
-[[nodiscard]] std::vector<IdPair> find_pairs(MPI_Comm comm, std::span<const Box<D, T>> boxes,
+[[nodiscard]] std::vector<GlobalPair> find_pairs(MPI_Comm comm, std::span<const Box<D, T>> boxes,
                                              const DecompositionOptions<D, T>& options = {}) {
     DistributedBroadPhase<D, T> phase(comm, options);
     (void)phase.insert(boxes);
-    std::vector<IdPair> pairs;
+    std::vector<GlobalPair> pairs;
     phase.find_pairs(pairs);
     return pairs;
 }

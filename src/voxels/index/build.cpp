@@ -16,6 +16,9 @@ namespace quadrat {
 namespace {
 
 constexpr std::size_t largest_set = std::size_t{1} << 27;  // as PerfectHash::build
+// Entries up to which every layout is built as if it were asked for: no bound says beforehand what a few entries take,
+// and a limit changes which hashes are tried.
+constexpr std::size_t small_set = 1024;
 
 // Bricks, bits and keys know absence in one way only; another one that was asked for is not dropped in silence.
 void check_encoding(Layout layout, Encoding encoding) {
@@ -72,18 +75,19 @@ class Smallest {
     }
     void try_bricks(std::uint64_t bricks) {
         const std::uint64_t records = bricks * 8 * voxels::BrickRecords::stride_for(1);
-        if (voxels::least_offset_bits(bricks, options_) + records > most_) return;
-        attempt([&] { return Build::bricks(positions_, options_, most_, report_ ? &now_ : nullptr); });
+        if (!small() && voxels::least_offset_bits(bricks, options_) + records > most_) return;
+        attempt([&] { return Build::bricks(positions_, options_, limit(), report_ ? &now_ : nullptr); });
     }
     void try_voxels() {
         // A table of buckets has one for 16 entries or more, and at most 16 of them share a tag (hash/short_tags.cpp).
         const std::uint64_t tag = voxels::bits_for(n_ / 256 + 1);
         const std::uint64_t least = std::min(n_ * tag, voxels::least_plain_bits<D>(domain_, n_));
-        if (voxels::least_offset_bits(n_, options_) + least > most_) return;
-        attempt([&] {
-            return Build::voxels(positions_, options_, most_, voxels::Spread::never, report_ ? &now_ : nullptr);
-        });
+        if (!small() && voxels::least_offset_bits(n_, options_) + least > most_) return;
+        const auto spread = small() ? voxels::Spread::allowed : voxels::Spread::never;
+        attempt([&] { return Build::voxels(positions_, options_, limit(), spread, report_ ? &now_ : nullptr); });
     }
+    [[nodiscard]] bool small() const { return n_ <= small_set; }
+    [[nodiscard]] std::uint64_t limit() const { return small() ? voxels::any_size : most_; }
     // What is not possible, or too large, is left out.
     template <class Make>
     void attempt(Make&& make) {

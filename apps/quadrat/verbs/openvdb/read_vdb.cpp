@@ -134,6 +134,17 @@ void take_notes(const openvdb::GridBase& grid, const std::string& channel, Voxel
     }
 }
 
+// Notes on the whole, as write_vdb leaves them.
+void take_notes(const openvdb::MetaMap& of_file, VoxelSource& source) {
+    for (auto it = of_file.beginMeta(); it != of_file.endMeta(); ++it) {
+        const std::string key = it->first;
+        if (!key.starts_with(note_prefix) || key.find('\0') != std::string::npos) continue;
+        std::string text = it->second->str();
+        std::erase(text, '\0');
+        source.notes.push_back({key.substr(note_prefix.size()), std::move(text)});
+    }
+}
+
 // A name of at most 23 bytes that no other channel has.
 std::string channel_name(const std::string& full, std::set<std::string>& taken) {
     std::string base = full.empty() ? "values" : full;
@@ -176,6 +187,7 @@ VoxelSource read_vdb(const std::string& path, const std::vector<std::string>& na
     VoxelSource source;
     const auto grids = file.getGrids();
     const std::vector<Source> sources = sources_of(*grids, names, path, source);
+    take_notes(*file.getMetadata(), source);
     source.transform = transform_of(*sources[0].grid, path);
     std::uint64_t count = 0;
     for (const Source& s : sources) count += s.grid->activeVoxelCount();

@@ -8,6 +8,9 @@
 
 namespace quadrat::cli {
 
+/// Notes on the whole of a grid are metadata of a .vdb file whose keys begin so.
+inline const std::string note_prefix = "quadrat_note.";
+
 /// The grids of a file as channels over all positions that are active in one of them: those named, or all whose values
 /// are known here. Where a grid is not active, its channel has what the grid gives there. Transform and metadata are
 /// kept; grids of other types are listed in `skipped`.

@@ -1,11 +1,13 @@
 // Sparse voxels as OpenVDB grids. In a file of its own, built only with QUADRAT_WITH_OPENVDB: it takes a minute to
 // compile.
 #include "verbs/openvdb/write_vdb.hpp"
+#include "verbs/openvdb/read_vdb.hpp"
 
 #include <quadrat/error.hpp>
 
 #include <openvdb/openvdb.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -139,6 +141,18 @@ void set_notes(const VoxelGrid<D>& grid, const std::string& channel, openvdb::Gr
     }
 }
 
+// Notes on the whole are metadata of the file.
+template <int D>
+openvdb::MetaMap notes_of(const VoxelGrid<D>& grid) {
+    openvdb::MetaMap notes;
+    for (const Note& n : grid.notes) {
+        const bool of_a_channel = std::any_of(grid.channels.begin(), grid.channels.end(),
+                                              [&](const auto& c) { return n.key.starts_with(c.name + "."); });
+        if (!of_a_channel) notes.insertMeta(note_prefix + n.key, openvdb::StringMetadata(n.text));
+    }
+    return notes;
+}
+
 }  // namespace
 
 template <int D>
@@ -176,7 +190,7 @@ void write_vdb(const VoxelGrid<D>& grid, const std::string& path) try {
     std::error_code error;
     try {
         openvdb::io::File file(part);
-        file.write(grids);
+        file.write(grids, notes_of(grid));
         file.close();
         std::filesystem::rename(part, path);
     } catch (const std::exception& e) {
