@@ -6,6 +6,7 @@
 
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
+#include "workloads/scenes.hpp"
 
 #include <cmath>
 #include <limits>

@@ -4,6 +4,7 @@
 #include <quadrat/error.hpp>
 
 #include "support/thrown.hpp"
+#include "workloads/scenes.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -5,6 +5,7 @@
 #include <quadrat/neighbors.hpp>
 
 #include "support/kinds.hpp"
+#include "workloads/scenes.hpp"
 
 #include <cmath>
 #include <compare>
