@@ -127,7 +127,7 @@ class DistributedBroadPhase {
 /// again after a step keeps a DistributedBroadPhase, whose arguments and errors these are.
 template <int D, class T>
 [[nodiscard]] std::vector<GlobalPair> find_pairs(MPI_Comm comm, std::span<const Box<D, T>> boxes,
-                                             const DecompositionOptions<D, T>& options = {}) {
+                                                 const DecompositionOptions<D, T>& options = {}) {
     DistributedBroadPhase<D, T> phase(comm, options);
     (void)phase.insert(boxes);
     std::vector<GlobalPair> pairs;
