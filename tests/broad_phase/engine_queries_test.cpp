@@ -199,7 +199,7 @@ TYPED_TEST(EngineQueries, CastsStopAtTheFirstContact) {
 TYPED_TEST(EngineQueries, ManyAtOnceAreTheSameAsOneByOne) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    const std::size_t n = 1500;
+    const std::size_t n = test::scaled(1500, 1500, 600);
     std::vector<Vec<D, T>> points;
     std::vector<Box<D, T>> boxes;
     std::vector<Sphere<D, T>> spheres;

@@ -538,9 +538,10 @@ TEST(Limits, StopAndProgress) {
 
 // Counts and the nearest, in all three ways of finding these: in cells, in a tree, and through images.
 TEST(Limits, EveryLongCallIsStoppedAndReported) {
-    const auto points = random_points<3, float>(30000, 0, 20, 15);
+    const std::size_t n = test::scaled(30000, 30000, 12000);
+    const auto points = random_points<3, float>(n, 0, 20, 15);
     auto crowd = points;
-    for (std::size_t i = 0; i < 20000; ++i) crowd[i] = {{1 + 1e-5f * static_cast<float>(i % 100), 1, 1}};
+    for (std::size_t i = 0; i < n / 3 * 2; ++i) crowd[i] = {{1 + 1e-5f * static_cast<float>(i % 100), 1, 1}};
     CellIndex<3, float> open({.radius = 1}), crowded({.radius = 0.01f});
     CellIndex<3, float> periodic({.radius = 1, .periodic = Periodic<3, float>::orthorhombic({{20, 20, 20}})});
     open.build(points);

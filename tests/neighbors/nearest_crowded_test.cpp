@@ -98,7 +98,7 @@ TYPED_TEST_SUITE(NearestCrowded, test::Kinds);
 TYPED_TEST(NearestCrowded, ManyScalesOfDensity) {
     constexpr int D = TypeParam::D;
     using T = typename TypeParam::T;
-    const auto points = many_scales<D, T>(3000, 1);
+    const auto points = many_scales<D, T>(test::scaled(3000, 3000, 1500), 1);
     for (const std::uint32_t k : {1u, 16u, 100u}) check<D, T>(points, k, T(0), false);
     check<D, T>(points, 16, T(1e-3), false);
     check<D, T>(many_scales<D, T>(20, 2), 40, T(0), false);
