@@ -6,6 +6,7 @@
 #include "base/simd.hpp"
 #include "neighbors/entries.hpp"
 #include "support/kinds.hpp"
+#include "support/scale.hpp"
 
 #include <gtest/gtest.h>
 
