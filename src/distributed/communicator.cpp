@@ -36,7 +36,7 @@ Message pack(const Error& e) {
     return m;
 }
 
-Message pack(std::exception_ptr failure) {
+Message pack(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
     } catch (const Error& e) {
@@ -98,7 +98,7 @@ std::uint64_t Communicator::sum_before(std::uint64_t value) const {
     return rank_ == 0 ? 0 : before;  // rank 0 gets nothing from Exscan
 }
 
-void agree(const Communicator& comm, std::exception_ptr failure) {
+void agree(const Communicator& comm, const std::exception_ptr& failure) {
     int first = failure ? comm.rank() : comm.size();
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm.handle());
     if (first == comm.size()) return;

@@ -44,7 +44,7 @@ struct DistributedNeighbors<D, T>::Impl {
 
     [[nodiscard]] const Communicator& comm() const { return *decomposition.comm(); }
 
-    Migration replace(std::span<const VecT> given, std::vector<std::uint64_t> new_ids) {
+    Migration replace(std::span<const VecT> given, std::vector<std::uint64_t>&& new_ids) {
         distributed::Stopwatch watch;
         Held next;
         together(comm(), [&] { next.points.assign(given.begin(), given.end()); });

@@ -1,6 +1,7 @@
 // Bisection of a sample: every rank gives some of its centres, all ranks get all of them and halve them in the same
 // way. One gather, and a balance within about 10 % from 1000 centres per rank.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "base/random.hpp"
@@ -22,7 +23,7 @@ Centers<D> sample_of(const Communicator& comm, const Centers<D>& centers) {
     const std::size_t n = centers.size();
     const std::size_t share =
         total ? static_cast<std::size_t>(
-                    static_cast<double>(wanted) * static_cast<double>(n) / static_cast<double>(total) + 0.5)
+                    std::llround(static_cast<double>(wanted) * static_cast<double>(n) / static_cast<double>(total)))
               : 0;
     base::SplitMix random(static_cast<std::uint64_t>(comm.rank()) + 1);
     Centers<D> sample(std::min(share, n));

@@ -56,7 +56,7 @@ class Communicator {
 /// after one reduction of one number; with one the text is sent to all besides.
 ///
 /// failure: what went wrong on this rank, or null.
-void agree(const Communicator& comm, std::exception_ptr failure);
+void agree(const Communicator& comm, const std::exception_ptr& failure);
 
 /// Collective: runs fn() on every rank, without communication inside, and throws on all ranks what one of them throws,
 /// as agree() says. What fn() changed on the other ranks stays changed: let it compute, and change things after it.

@@ -24,6 +24,8 @@ cells::ClassedHashOptions classed(const HierarchicalHashOptions& o) {
 
 template <int D, class T>
 struct HierarchicalHash<D, T>::Impl {
+    explicit Impl(const Options& o) : options(o) {}
+
     Options options;
     cells::OnTheFly<D, T> points;
 };

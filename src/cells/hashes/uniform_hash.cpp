@@ -20,6 +20,8 @@ cells::ClassedHashOptions classed(const UniformHashOptions& o) {
 
 template <int D, class T>
 struct UniformHash<D, T>::Impl {
+    explicit Impl(const Options& o) : options(o) {}
+
     Options options;
     cells::PointTable<D, T> points;
     T radius = 0;

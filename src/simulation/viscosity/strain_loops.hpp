@@ -42,10 +42,24 @@ struct StrainLoop {
     std::array<float, 3> period;
 };
 
+/// The vector code of strain_simd.cpp, for one kernel in an open or a periodic world.
+struct StrainLoops {
+    void (*moment)(const StrainLoop& p, Moments* out, std::size_t begin, std::size_t end);
+    void (*strain)(const StrainLoop& p, Strains* out, std::size_t begin, std::size_t end);
+    void (*friction)(const StrainLoop& p, float* out, std::size_t begin, std::size_t end);
+};
+[[nodiscard]] const StrainLoops& strain_loops(bool cubic, bool periodic);
+
 /// Rows [begin, end); out is of the first of them.
-void moment_rows(const StrainLoop& p, Moments* out, std::size_t begin, std::size_t end);
-void strain_rows(const StrainLoop& p, Strains* out, std::size_t begin, std::size_t end);
+inline void moment_rows(const StrainLoop& p, Moments* out, std::size_t begin, std::size_t end) {
+    strain_loops(p.cubic, p.periodic).moment(p, out, begin, end);
+}
+inline void strain_rows(const StrainLoop& p, Strains* out, std::size_t begin, std::size_t end) {
+    strain_loops(p.cubic, p.periodic).strain(p, out, begin, end);
+}
 /// Four floats per row: sum w (mu_i (d du - d E_i d) + mu_j (d du - d E_j d)) d - V s Q_j d, and 0.
-void friction_rows(const StrainLoop& p, float* out, std::size_t begin, std::size_t end);
+inline void friction_rows(const StrainLoop& p, float* out, std::size_t begin, std::size_t end) {
+    strain_loops(p.cubic, p.periodic).friction(p, out, begin, end);
+}
 
 }  // namespace quadrat::simulation

@@ -117,29 +117,13 @@ void friction_loop(const StrainLoop& p, float* out, std::size_t begin, std::size
     }
 }
 
-void MomentRows(const StrainLoop& p, Moments* out, std::size_t begin, std::size_t end) {
-    if (p.cubic)
-        p.periodic ? moment_loop<CubicSpline, true>(p, out, begin, end)
-                   : moment_loop<CubicSpline, false>(p, out, begin, end);
-    else
-        p.periodic ? moment_loop<Wendland, true>(p, out, begin, end) : moment_loop<Wendland, false>(p, out, begin, end);
-}
+template <class Kernel, bool kPeriodic>
+constexpr StrainLoops loops = {moment_loop<Kernel, kPeriodic>, strain_loop<Kernel, kPeriodic>,
+                               friction_loop<Kernel, kPeriodic>};
 
-void StrainRows(const StrainLoop& p, Strains* out, std::size_t begin, std::size_t end) {
-    if (p.cubic)
-        p.periodic ? strain_loop<CubicSpline, true>(p, out, begin, end)
-                   : strain_loop<CubicSpline, false>(p, out, begin, end);
-    else
-        p.periodic ? strain_loop<Wendland, true>(p, out, begin, end) : strain_loop<Wendland, false>(p, out, begin, end);
-}
-
-void FrictionRows(const StrainLoop& p, float* out, std::size_t begin, std::size_t end) {
-    if (p.cubic)
-        p.periodic ? friction_loop<CubicSpline, true>(p, out, begin, end)
-                   : friction_loop<CubicSpline, false>(p, out, begin, end);
-    else
-        p.periodic ? friction_loop<Wendland, true>(p, out, begin, end)
-                   : friction_loop<Wendland, false>(p, out, begin, end);
+const StrainLoops& StrainLoopsOf(bool cubic, bool periodic) {
+    if (cubic) return periodic ? loops<CubicSpline, true> : loops<CubicSpline, false>;
+    return periodic ? loops<Wendland, true> : loops<Wendland, false>;
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE
@@ -148,18 +132,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace quadrat::simulation {
 
-HWY_EXPORT(MomentRows);
-HWY_EXPORT(StrainRows);
-HWY_EXPORT(FrictionRows);
+HWY_EXPORT(StrainLoopsOf);
 
-void moment_rows(const StrainLoop& p, Moments* out, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(MomentRows)(p, out, begin, end);
-}
-void strain_rows(const StrainLoop& p, Strains* out, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(StrainRows)(p, out, begin, end);
-}
-void friction_rows(const StrainLoop& p, float* out, std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(FrictionRows)(p, out, begin, end);
+const StrainLoops& strain_loops(bool cubic, bool periodic) {
+    return HWY_DYNAMIC_DISPATCH(StrainLoopsOf)(cubic, periodic);
 }
 
 }  // namespace quadrat::simulation

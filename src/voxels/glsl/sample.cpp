@@ -136,7 +136,8 @@ std::string cell_text(const VoxelGrid<D>& grid, const Channel& c, std::uint32_t 
     for (int a = 0; a < D; ++a)
         for (int i = 0; i < 1 << (D - 1 - a); ++i) {
             const std::string x = "s[" + std::to_string(2 * i) + "]", y = "s[" + std::to_string(2 * i + 1) + "]";
-            s += "    s[" + std::to_string(i) + "] = " + x + " + t." + "xyz"[a] + " * (" + y + " - " + x + ");\n";
+            s.append("    s[").append(std::to_string(i)).append("] = ").append(x).append(" + t.").append(1, "xyz"[a]);
+            s.append(" * (").append(y).append(" - ").append(x).append(");\n");
         }
     return s + "    return s[0];\n}\n";
 }

@@ -91,7 +91,8 @@ std::size_t PerfectHash<D, E>::offsets_size(const Shape& shape) {
 }
 
 template <int D, int E>
-PerfectHash<D, E> PerfectHash<D, E>::from_parts(const Shape& shape, std::shared_ptr<const std::uint8_t> offsets,
+PerfectHash<D, E> PerfectHash<D, E>::from_parts(const Shape& shape,
+                                                std::shared_ptr<const std::uint8_t> offsets,  // NOLINT: moved below
                                                 std::size_t offsets_bytes) {
     const auto bad = [](const char* field, const char* what) {
         return Error(ErrorKind::bad_format, what, {.field = field});
