@@ -1,5 +1,6 @@
-// The k nearest where points are crowded: on many scales, at one place, on a lattice with many equal distances; for
-// every kind against sorted distances to all, and the same bytes for 1, 2 and 7 threads and every SIMD target.
+// The k nearest where no radius fits: points on many scales, at one place, on a lattice with many equal distances,
+// queries far outside of all points, each in an open and in a periodic box; for every kind against sorted distances to
+// all, and the same bytes for 1, 2 and 7 threads and every SIMD target. The number of tests is bounded.
 #include <quadrat/neighbors.hpp>
 
 #include "base/random.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -136,6 +138,143 @@ TYPED_TEST(NearestCrowded, EqualDistancesByIndex) {
     far[0] = T(1e6);
     points.push_back(far);
     for (const std::uint32_t k : {3u, 6u, 20u}) check<D, T>(points, k, T(0), D == 3);
+}
+
+// The points of the box [0, 1)^D, or of one that is sheared, with all images that can count.
+template <int D, class T>
+void expect_periodic_rows(const std::vector<Vec<D, T>>& homes, const std::vector<Vec<D, T>>& points, bool own,
+                          std::uint32_t k, T limit, const Periodic<D, T>& box, const NeighborList& list) {
+    struct Entry {
+        T sum;
+        std::uint32_t j;
+        Shift shift;
+        auto key() const { return std::tuple(sum, j, shift[0], shift[1], shift[2]); }
+    };
+    ASSERT_EQ(list.size(), homes.size());
+    // Every home of a few, some of many.
+    for (std::uint32_t i = 0; i<homes.size(); i += homes.size()> 100 ? 17 : 1) {
+        std::vector<Entry> all;
+        for (int x = -2; x <= 2; ++x)
+            for (int y = -2; y <= 2; ++y)
+                for (int z = D == 3 ? -2 : 0; z <= (D == 3 ? 2 : 0); ++z) {
+                    const Shift n{{x, y, z}};
+                    Vec<D, T> offset{};
+                    for (int v = 0; v < D; ++v)
+                        for (int c = 0; c < D; ++c) offset[c] += static_cast<T>(n[v]) * box.vectors[v][c];
+                    for (std::uint32_t j = 0; j < points.size(); ++j) {
+                        if (own && i == j && n == Shift{}) continue;
+                        T sum = 0;
+                        for (int c = 0; c < D; ++c) {
+                            const T d = (points[j][c] - homes[i][c]) + offset[c];
+                            sum = c == 0 ? d * d : sum + d * d;
+                        }
+                        if (limit == T(0) || sum <= limit * limit) all.push_back({sum, j, n});
+                    }
+                }
+        const std::size_t kept = std::min<std::size_t>(k, all.size());
+        std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
+                          [](const Entry& a, const Entry& b) { return a.key() < b.key(); });
+        ASSERT_EQ(list[i].size(), kept) << i;
+        for (std::size_t e = 0; e < kept; ++e) {
+            ASSERT_EQ(list[i][e], all[e].j) << i << " " << e;
+            ASSERT_TRUE(list.shifts(i)[e] == all[e].shift) << i << " " << e;
+            ASSERT_EQ(list.distances<T>(i)[e], std::sqrt(all[e].sum)) << i << " " << e;
+        }
+    }
+}
+
+template <int D, class T>
+void check_periodic(const std::vector<Vec<D, T>>& points, const Periodic<D, T>& box, std::uint32_t k, T limit,
+                    std::uint64_t tests_per_point) {
+    SCOPED_TRACE(testing::Message() << D << "D, " << sizeof(T) << " bytes, " << points.size() << " points, k " << k
+                                    << ", limit " << limit);
+    ThreadExecutor seven(7);
+    for (Executor* executor : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&seven)}) {
+        CellIndex<D, T> index({.radius = T(0.1), .periodic = box, .executor = executor});
+        index.build(points);
+        NeighborList list;
+        index.find_nearest(k, list, limit);
+        expect_periodic_rows(points, points, true, k, limit, box, list);
+        EXPECT_LT(index.stats().tests, points.size() * tests_per_point);
+        const std::vector<Vec<D, T>> queries(points.begin(), points.begin() + 40);
+        index.find_nearest(std::span<const Vec<D, T>>(queries), k, list, limit);
+        expect_periodic_rows(queries, points, false, k, limit, box, list);
+    }
+}
+
+// In the middle of the box and small against it, so that all are where they were put.
+template <int D, class T>
+std::vector<Vec<D, T>> inside(std::vector<Vec<D, T>> points) {
+    for (auto& p : points)
+        for (int k = 0; k < D; ++k) p[k] = T(0.5) + p[k] * T(0.25);
+    return points;
+}
+
+template <int D, class T>
+Periodic<D, T> sheared() {
+    Periodic<D, T> box;
+    for (int k = 0; k < D; ++k) box.vectors[k][k] = 1;
+    box.vectors[1][0] = T(0.25);
+    return box;
+}
+
+TYPED_TEST(NearestCrowded, InAPeriodicBox) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    Vec<D, T> ones;
+    for (int k = 0; k < D; ++k) ones[k] = 1;
+    const auto cube = Periodic<D, T>::orthorhombic(ones);
+    const auto scales = inside(many_scales<D, T>(test::scaled(700, 300, 150), 11));
+    for (const auto& box : {cube, sheared<D, T>()}) {
+        for (const std::uint32_t k : {1u, 16u}) check_periodic<D, T>(scales, box, k, T(0), 650);
+        check_periodic<D, T>(scales, box, 16, T(1e-3), 650);
+        auto crowd = inside(many_scales<D, T>(100, 12));
+        crowd.resize(test::scaled(800, 400, 200), crowd[7]);
+        for (const std::uint32_t k : {1u, 5u}) check_periodic<D, T>(crowd, box, k, T(0), 300);
+        // Images of one point, over and over.
+        check_periodic<D, T>(std::vector<Vec<D, T>>(40, crowd[3]), box, 45, T(0), 1000);
+    }
+}
+
+TYPED_TEST(NearestCrowded, QueriesFarFromAllPoints) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    base::SplitMix random(21);
+    const auto spread = [&](std::size_t n, double lo, double hi) {
+        std::vector<Vec<D, T>> points(n);
+        for (auto& p : points)
+            for (int k = 0; k < D; ++k) p[k] = static_cast<T>(random.uniform(lo, hi));
+        return points;
+    };
+    const auto points = spread(test::scaled(8000, 8000, 2000), 0, 1);
+    // Around them, in a wide field, and so far away that all points have nearly the same distance.
+    for (const double size : {3.0, 30.0, 1e4}) {
+        const auto queries = spread(300, -size, size);
+        for (const std::uint32_t k : {1u, 16u}) {
+            SCOPED_TRACE(testing::Message() << size << ", k " << k);
+            CellIndex<D, T> index({.radius = T(0.1)});
+            index.build(points);
+            NeighborList list;
+            index.find_nearest(std::span<const Vec<D, T>>(queries), k, list);
+            expect_rows(queries, points, false, k, T(0), list);
+            // Squares of what is very far away are equal for many.
+            if (size < 1e3) {
+                EXPECT_LT(index.stats().tests, queries.size() * 1200);
+            }
+            index.find_nearest(std::span<const Vec<D, T>>(queries), k, list, T(2));
+            expect_rows(queries, points, false, k, T(2), list);
+        }
+    }
+    // Two clouds with nothing between them, and a hole in a shell.
+    auto clouds = spread(3000, 0, 1);
+    for (std::size_t i = 0; i < 1500; ++i) clouds[i][0] += T(50);
+    check<D, T>(clouds, 16, T(0), false);
+    CellIndex<D, T> index({.radius = T(0.1)});
+    index.build(clouds);
+    const auto between = spread(200, 20, 30);
+    NeighborList list;
+    index.find_nearest(std::span<const Vec<D, T>>(between), 5, list);
+    expect_rows(between, clouds, false, 5, T(0), list);
 }
 
 }  // namespace

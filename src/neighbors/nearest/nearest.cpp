@@ -9,6 +9,8 @@
 #include "cells/validate.hpp"
 #include "neighbors/nearest/nearest_images.hpp"
 #include "neighbors/nearest/nearest_search.hpp"
+#include "neighbors/nearest/tree_on_demand.hpp"
+#include "neighbors/nearest/tree_search.hpp"
 
 #include <cstring>
 #include <string>
@@ -139,12 +141,6 @@ Grid<D, T> grid_for(const IndexState<D, T>& s, T radius) {
     return grid;
 }
 
-/// True if cells that would hold a few points each, were these spread about evenly, hold many. Counted, not timed.
-template <int D, class T>
-bool crowded(const Grid<D, T>& grid, std::uint32_t k) {
-    return grid.crowding() > 4 * (1.3 * static_cast<double>(k) + 2);
-}
-
 template <int D, class T>
 std::vector<Record<D, T>> records_of(std::span<const Vec<D, T>> points) {
     std::vector<Record<D, T>> records(points.size());
@@ -165,6 +161,7 @@ void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* qu
     own.turns.resize(s.slots, Shift{});
     if (queries) others.wrap(s.lattice, *queries);
     const std::span<const std::uint8_t> erased = s.erased;
+    const TreeOnDemand<D, T> tree(s, k);
     s.tests = ImageRounds<D, T>::list({.lattice = s.lattice,
                                        .points = own,
                                        .erased = erased,
@@ -176,6 +173,7 @@ void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* qu
                                        .executor = s.options.executor,
                                        .max_bytes = s.options.max_bytes,
                                        .first_round = s.nearest_images,
+                                       .tree = tree,
                                        .stop = stop},
                                       out);
 }
@@ -203,12 +201,13 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
                           .executor = s.options.executor,
                           .max_bytes = s.options.max_bytes,
                           .watch = watch};
-    if (crowded(*grid, k) && (max_distance == T(0) || cells::plain_radius(max_distance))) {
-        const auto tree = s.nearest_tree.get(k, [&] { return PointTree<D, T>(s.all_records(), k + std::size_t{1}); });
+    const TreeOnDemand<D, T> tree(s, k);
+    const bool plain = max_distance == T(0) || cells::plain_radius(max_distance);
+    if (plain && crowded(grid->crowding(), k)) {
         const PointTree<D, T> others(queries ? records_of(*queries) : std::vector<Record<D, T>>(), 0);
-        const PointTree<D, T>& homes = queries ? others : *tree;
+        const PointTree<D, T>& homes = queries ? others : tree.get();
         s.tests = list_nearest<T>(how, homes.ids(), out, [&](std::uint32_t begin, std::uint32_t end, auto& row) {
-            return TreeSearch<D, T>(homes, *tree, !queries, k, max_distance).run(begin, end, row);
+            return TreeSearch<D, T>(homes, tree.get(), !queries, k, max_distance).run(begin, end, row);
         });
         return;
     }
@@ -221,7 +220,8 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
                                .k = k,
                                .first = first,
                                .farthest = max_distance,
-                               .diameter = diameter_of(homes, *grid)};
+                               .diameter = diameter_of(homes, *grid),
+                               .tree = plain ? &tree : nullptr};
     s.tests = list_nearest<T>(how, std::span(homes.ids(), homes.size()), out,
                               [&](std::uint32_t begin, std::uint32_t end, auto& row) {
                                   return NearestSearch<D, T>(job).run(begin, end, row);

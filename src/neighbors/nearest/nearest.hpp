@@ -1,6 +1,7 @@
 // The room of the k nearest. CellIndex uses Nearest, and its state what is kept between calls; the rest is for this
-// room alone: nearest_search asks groups of homes in an open world, tree does where points are crowded, nearest_images
-// goes round by round through a periodic box, rank puts what they find in order, kept keeps cells and tree.
+// room alone: nearest_search asks groups of homes in an open world, tree_search does where points are crowded,
+// nearest_images goes round by round through a periodic box, best_first (and alone) asks single homes that no radius
+// fits, rank puts what they find in order, kept keeps cells and tree.
 #pragma once
 
 #include "neighbors/state.hpp"
@@ -21,6 +22,11 @@ inline double even_radius(double volume, int dimensions, std::size_t n, double c
     QUADRAT_ASSERT(dimensions >= 1 && dimensions <= 3 && n > 0);
     constexpr double unit_ball[] = {2, std::numbers::pi, 4 * std::numbers::pi / 3};
     return std::pow(volume * count / (static_cast<double>(n) * unit_ball[dimensions - 1]), 1.0 / dimensions);
+}
+
+/// True if cells that would hold a few points each, were these spread about evenly, hold so many. Counted, not timed.
+inline bool crowded(double crowding, std::uint32_t k) {
+    return crowding > 4 * (1.3 * static_cast<double>(k) + 2);
 }
 
 template <int D, class T>

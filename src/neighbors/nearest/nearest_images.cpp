@@ -1,7 +1,8 @@
 // Rounds of growing radius: the box is surrounded by the images within the radius, every home that is still open is
-// searched, and homes that find k are done, for nothing within the radius was missed. The exact distance goes back to
-// the wrapped points and the shift, as in every search, so the order does not depend on where an image happens to be
-// stored.
+// searched, and homes that find k are done, for nothing within the radius was missed. Where points are crowded, and for
+// the homes that two rounds leave, a tree is searched once per image instead, home by home (best_first.hpp). The exact
+// distance goes back to the wrapped points and the shift, as in every search, so the order does not depend on where an
+// image happens to be stored.
 #include "neighbors/nearest/nearest_images.hpp"
 
 #include <quadrat/error.hpp>
@@ -9,7 +10,9 @@
 #include "base/parallel.hpp"
 #include "cells/neighbor_list_writer.hpp"
 #include "cells/predicate.hpp"
+#include "neighbors/nearest/best_first.hpp"
 #include "neighbors/nearest/nearest.hpp"
+#include "neighbors/nearest/tree_on_demand.hpp"
 #include "neighbors/search/walk.hpp"
 
 #include <algorithm>
@@ -100,10 +103,14 @@ class Rounds {
             writer.segment(s).shifts.reserve(rows * job_.k);
         }
         if (reals_.empty()) open_.clear();
-        for (double radius = open_.empty() ? 0 : first_radius(); !open_.empty(); radius *= 1.5) {
+        int round = 0;
+        for (double radius = open_.empty() ? 0 : first_radius(); !open_.empty(); radius *= 1.5, ++round) {
             const double limit = job_.farthest > T(0) ? static_cast<double>(job_.farthest) : HUGE_VAL;
             const T now = radius < limit ? static_cast<T>(radius) : job_.farthest;
-            search(now, !(radius < limit), writer);
+            if (round == 2) search_alone(now, writer);
+            if (!open_.empty()) make_cells(now);
+            if (round == 0 && crowded(cells_->points.crowding(), job_.k)) search_alone(now, writer);
+            if (!open_.empty()) search(now, !(radius < limit), writer);
         }
         std::uint64_t total = 0;
         for (std::size_t i = 0; i < rows_; ++i) {
@@ -170,11 +177,38 @@ class Rounds {
         return cells;
     }
 
-    /// One round; `last`: there is nothing to be found farther away.
-    void search(T radius, bool last, NeighborListWriter& writer) {
+    void make_cells(T radius) {
         // Later rounds are for the few that are left.
         cells_ = cells_ ? std::make_shared<const ImageCells<D, T>>(cells_within(radius))
                         : job_.first_round.get(radius, [&] { return cells_within(radius); });
+    }
+
+    /// Homes that are still open, one by one. Those for which that is no way stay open.
+    void search_alone(T reach, NeighborListWriter& writer) {
+        if (job_.farthest > T(0) && !cells::plain_radius(job_.farthest)) return;
+        const PointTree<D, T>& tree = job_.tree.get();
+        const std::uint32_t* const ids = tree.candidates().ids;
+        std::vector<std::uint8_t> done(rows_, 0);
+        base::parallel_for(job_.executor, open_.size(), homes_at_once, [&](std::size_t begin, std::size_t end) {
+            base::check_stop({.stop = job_.stop, .report = {}});
+            BestFirst<D, T> best(tree, job_.lattice, job_.farthest, static_cast<double>(reach));
+            std::vector<FoundImage<T>> found;
+            for (std::size_t h = begin; h < end; ++h) {
+                const std::uint32_t i = open_[h].id;
+                found.clear();
+                for (const auto& hit : best.search(job_.homes.wrapped[i], job_.own ? i : no_self, job_.k))
+                    found.push_back({hit.distance_sq, ids[hit.position], best.shift(hit.image)});
+                if (!best.complete()) continue;
+                keep_nearest(i, found, writer);
+                done[i] = 1;
+            }
+            tests_ += best.tests();
+        });
+        std::erase_if(open_, [&](const Record<D, T>& r) { return done[r.id] != 0; });
+    }
+
+    /// One round; `last`: there is nothing to be found farther away.
+    void search(T radius, bool last, NeighborListWriter& writer) {
         const Grid<D, T>& points = cells_->points;
         Grid<D, T> homes;
         homes.build(points.geometry(), std::span<const Record<D, T>>(open_), job_.executor);
@@ -211,9 +245,7 @@ class Rounds {
                 gather(i, points, entry, group.count[a], near, found);
                 entry += group.count[a];
                 if (found.size() < job_.k && !last) continue;
-                const std::size_t kept = std::min<std::size_t>(job_.k, found.size());
-                std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
-                store(i, found.data(), kept, writer.segment(layout_.segment(i)));
+                keep_nearest(i, found, writer);
                 done[i] = 1;
             }
         });
@@ -244,6 +276,12 @@ class Rounds {
             }
             if (sum <= near.radius_sq()) found.push_back({sum, j, shift});
         }
+    }
+
+    void keep_nearest(std::uint32_t i, std::vector<FoundImage<T>>& found, NeighborListWriter& writer) {
+        const std::size_t kept = std::min<std::size_t>(job_.k, found.size());
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
+        store(i, found.data(), kept, writer.segment(layout_.segment(i)));
     }
 
     void store(std::uint32_t i, const FoundImage<T>* found, std::size_t count, NeighborListWriter::Segment& to) {

@@ -31,6 +31,9 @@ template <int D, class T>
 using KeptImages = Kept<ImageCells<D, T>, T>;  ///< by that distance
 
 template <int D, class T>
+class TreeOnDemand;
+
+template <int D, class T>
 struct NearestImages {
     const Lattice<D, T>& lattice;
     const Images<D, T>& points;             ///< wrapped, with their turns
@@ -42,7 +45,8 @@ struct NearestImages {
     T farthest;  ///< 0: no limit
     Executor* executor;
     std::uint64_t max_bytes;
-    KeptImages<D, T>& first_round;  ///< what the first round of an earlier call searched, or of this one
+    KeptImages<D, T>& first_round;   ///< what the first round of an earlier call searched, or of this one
+    const TreeOnDemand<D, T>& tree;  ///< of the same points
     StopToken stop;
 };
 

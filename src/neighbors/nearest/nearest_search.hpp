@@ -1,10 +1,13 @@
 // The k nearest of a stretch of homes in an open world whose points are spread about evenly. A group of homes is
 // searched with a radius a little beyond what the group before it needed, and a home that finds fewer than k is asked
-// again, alone, with more. Every point within the radius is seen, so k of them are the k nearest.
+// again, alone, with more. Every point within the radius is seen, so k of them are the k nearest. A home that still
+// lacks some lies outside of the points or in a hole between them: there a tree takes over (alone.hpp).
 #pragma once
 
 #include "base/array.hpp"
+#include "neighbors/nearest/alone.hpp"
 #include "neighbors/nearest/rank.hpp"
+#include "neighbors/nearest/tree_on_demand.hpp"
 #include "neighbors/search/walk.hpp"
 
 #include <algorithm>
@@ -13,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace quadrat::neighbors {
@@ -21,12 +25,13 @@ namespace quadrat::neighbors {
 template <int D, class T>
 struct NearestJob {
     const Grid<D, T>& homes;
-    const Grid<D, T>& points;  ///< in the same cells; the same grid if `own`
-    bool own;                  ///< homes are the points: a home is not its own neighbour
-    std::uint32_t k;           ///< at least 1
-    T first;                   ///< a radius that holds about k points
-    T farthest;                ///< 0: no limit
-    double diameter;           ///< nothing is farther from anything
+    const Grid<D, T>& points;                  ///< in the same cells; the same grid if `own`
+    bool own;                                  ///< homes are the points: a home is not its own neighbour
+    std::uint32_t k;                           ///< at least 1
+    T first;                                   ///< a radius that holds about k points
+    T farthest;                                ///< 0: no limit
+    double diameter;                           ///< nothing is farther from anything
+    const TreeOnDemand<D, T>* tree = nullptr;  ///< of the same points; null if squares of `farthest` leave the range
 };
 
 template <int D, class T>
@@ -40,6 +45,7 @@ class NearestSearch {
           first_(job.first),
           farthest_(job.farthest),
           diameter_(job.diameter),
+          tree_(job.tree),
           kernel_(vector_kernels().template get<D, T>()),
           ranking_(candidates_of(job.points), job.farthest) {
         QUADRAT_ASSERT(k_ > 0 && first_ > T(0));
@@ -64,23 +70,24 @@ class NearestSearch {
                 std::size_t at = 0;
                 for (unsigned a = 0; a < group.size; ++a) {
                     const std::uint32_t count = group.count[a];
+                    bool typical = true;
                     std::span<const Found<T>> found =
                         ranking_.rank(distances_.data() + at, positions_.data() + at, count, wanted);
                     if (found.empty()) {
                         gather(first + a, positions_.data() + at, count);
-                        if (ranking_.gathered() < wanted && limited(radius) < limit())
-                            widen(wider, first + a, radius, wanted);
-                        found = ranking_.nearest(k_);
+                        found = ranking_.gathered() < wanted && limited(radius) < limit()
+                                    ? widen(wider, first + a, radius, wanted, typical)
+                                    : ranking_.nearest(k_);
                     }
                     at += count;
                     row(first + a, found);
-                    if (found.size() == wanted && wanted > 0)
+                    if (typical && found.size() == wanted && wanted > 0)
                         next = std::max(next, static_cast<T>(found.back().distance_sq));
                 }
             });
             if (next > T(0)) radius = std::sqrt(next) * T(1.1);
         }
-        return tests_;
+        return tests_ + (alone_ ? alone_->tests() : 0);
     }
 
   private:
@@ -113,11 +120,19 @@ class NearestSearch {
         ranking_.gather(homes_.point(place), own_ ? homes_.ids()[place] : no_self, positions, count);
     }
 
-    /// Asks again for one home with growing radii; in the end every point is looked at.
-    void widen(Walk<D, T>& walk, std::uint32_t place, T radius, std::size_t wanted) {
+    /// Asks again for one home with growing radii; in the end every point is looked at, where there is no tree.
+    /// typical: set to false if no radius that is typical of the points found enough.
+    std::span<const Found<T>> widen(Walk<D, T>& walk, std::uint32_t place, T radius, std::size_t wanted,
+                                    bool& typical) {
         base::Array<std::uint32_t> positions;
         const Vec<D, T> home = homes_.point(place);
+        int round = 0;
         for (double r = static_cast<double>(radius) * 1.25;; r *= 1.4) {
+            if (round++ == rounds_by_radius && tree_) {
+                typical = false;
+                if (!alone_) alone_.emplace(tree_->get(), farthest_);
+                return alone_->row(home, own_ ? homes_.ids()[place] : no_self, k_);
+            }
             if (r > diameter_ || r > 0x1p58) {
                 if (farthest_ > T(0) && static_cast<double>(farthest_) < r)
                     r = static_cast<double>(farthest_);
@@ -126,7 +141,7 @@ class NearestSearch {
                     std::iota(positions.begin(), positions.end(), 0u);
                     gather(place, positions.data(), points_.size());
                     tests_ += points_.size();
-                    return;
+                    return ranking_.nearest(k_);
                 }
             }
             const T now = limited(static_cast<T>(r));
@@ -137,9 +152,12 @@ class NearestSearch {
                 tests_ += candidates;
                 gather(place, positions.data(), group.count[0]);
             });
-            if (ranking_.gathered() >= wanted || static_cast<T>(r) >= limit()) return;
+            if (ranking_.gathered() >= wanted || static_cast<T>(r) >= limit()) return ranking_.nearest(k_);
         }
     }
+
+    // At the border of the points a home has half a ball of them: twice the volume finds k.
+    static constexpr int rounds_by_radius = 2;
 
     const Grid<D, T>& homes_;
     const Grid<D, T>& points_;
@@ -147,6 +165,8 @@ class NearestSearch {
     std::uint32_t k_;
     T first_, farthest_;
     double diameter_;
+    const TreeOnDemand<D, T>* tree_;
+    std::optional<AloneSearch<D, T>> alone_;  // once a home needs it
     Kernel<D, T> kernel_;
     std::uint64_t tests_ = 0;
     base::Array<T> distances_;

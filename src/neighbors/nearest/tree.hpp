@@ -1,7 +1,6 @@
 // The k nearest where points are crowded: on many scales of density, or many at one place. A tree of boxes is cut in
 // the middle of the longest edge, so that a box holds one scale, and its leaves are the groups that the vector code of
-// the search asks for. A home's own corner of the tree holds k points and more, the k-th of which bounds the search;
-// everything within that bound is measured and ranked (rank.hpp).
+// the search asks for (tree_search.hpp). Homes for which no group fits are asked one by one (best_first.hpp).
 //
 // Of the points at one place only the k + 1 with the smallest indices can be in any row, for equal distances are
 // ordered by index. The others are homes and no candidates, so that a hundred thousand points at one place cost a
@@ -63,65 +62,6 @@ class PointTree {
     std::vector<Stretch> stretches_;
     std::vector<T> axes_[D];  // of candidates, and what vector code may read behind them
     std::vector<std::uint32_t> candidate_ids_;
-};
-
-/// The rows of a stretch of homes.
-template <int D, class T>
-class TreeSearch {
-  public:
-    /// own: homes and points are the same tree, and a home is not its own neighbour. farthest: 0 for no limit, or one
-    /// whose square is within range (cells/predicate.hpp).
-    TreeSearch(const PointTree<D, T>& homes, const PointTree<D, T>& points, bool own, std::uint32_t k, T farthest);
-
-    /// Rows of the homes at [begin, end): row(place, found). Returns the number of distance tests.
-    template <class Row>
-    std::uint64_t run(std::uint32_t begin, std::uint32_t end, Row&& row) {
-        for (const auto& s : stretches_between(begin, end)) {
-            const std::uint32_t from = std::max(s.begin, begin), to = std::min(s.end, end);
-            find(from, to);
-            std::size_t at = 0;
-            for (std::uint32_t h = from; h < to; ++h) {
-                row(h, row_of(h, at, group_.count[h - from]));
-                at += group_.count[h - from];
-            }
-        }
-        return tests_;
-    }
-
-  private:
-    using Node = typename PointTree<D, T>::Node;
-    using Stretch = typename PointTree<D, T>::Stretch;
-
-    [[nodiscard]] std::span<const Stretch> stretches_between(std::uint32_t begin, std::uint32_t end) const;
-    /// Squared distances and positions of all candidates that can be in the rows of homes [from, to), which are in one
-    /// stretch.
-    void find(std::uint32_t from, std::uint32_t to);
-    void take(std::uint32_t from, std::uint32_t to);
-    /// The corner of the tree around the group that holds at least so many candidates.
-    [[nodiscard]] const Node& corner(std::uint64_t candidates) const;
-    void measure(T cull_sq);
-    void bound();
-    void list_ranges(T reach_sq);
-    [[nodiscard]] T gap_sq(const Node& node) const;
-    std::span<const Found<T>> row_of(std::uint32_t home, std::size_t at, std::uint32_t count);
-
-    const PointTree<D, T>& homes_;
-    const PointTree<D, T>& points_;
-    bool own_;
-    std::uint32_t k_, wanted_;
-    T farthest_;
-    Kernel<D, T> kernel_;
-    Ranking<D, T> ranking_;
-    Group<T> group_{};
-    Part<T> part_{};
-    Scratch<T> scratch_;
-    T home_[D][max_group + max_lanes];
-    std::uint32_t self_[max_group];
-    std::vector<Range> ranges_;
-    std::vector<std::uint32_t> stack_;
-    base::Array<T> distances_;
-    base::Array<std::uint32_t> positions_;
-    std::uint64_t tests_ = 0;
 };
 
 }  // namespace quadrat::neighbors
