@@ -26,9 +26,15 @@ class FilterTable {
     FilterTable() { forget_kinds(); }
 
     [[nodiscard]] bool stored() const { return stored_; }
-    [[nodiscard]] Filter operator[](std::uint32_t slot) const { return stored_ ? values_[slot] : Filter{}; }
+    [[nodiscard]] Filter operator[](std::uint32_t slot) const {
+        QUADRAT_ASSERT(!stored_ || slot < values_.size());
+        return stored_ ? values_[slot] : Filter{};
+    }
     /// Of every slot; only if stored().
-    [[nodiscard]] const Filter* values() const { return values_.data(); }
+    [[nodiscard]] const Filter* values() const {
+        QUADRAT_ASSERT(stored_);
+        return values_.data();
+    }
     /// plain for a slot that is not known yet.
     [[nodiscard]] std::uint8_t kind(std::uint32_t slot) const {
         return slot < kinds_.size() ? kinds_[slot] : std::uint8_t{plain};

@@ -10,6 +10,7 @@
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -61,24 +62,35 @@ void ask_all(const HashGridOptions& options, std::span<const Query> queries, Ask
     });
 }
 
-/// Every share finds its rows by itself; then each row has its place.
+/// Every share finds its rows by itself; then each row has its place. Rows that are too many are counted and dropped.
 template <int D, class Query, class Find>
 void rows_of(const HashGridOptions& options, std::span<const Query> queries, QueryRows& out, Find&& find) {
     out.offsets.clear();
     out.slots.clear();
+    const std::size_t offset_bytes = (queries.size() + 1) * sizeof(out.offsets[0]);
+    const auto bytes = [&](std::size_t slots) { return offset_bytes + slots * sizeof(out.slots[0]); };
+    const auto fits = [&](std::size_t slots) { return bytes(slots) <= options.max_bytes; };
     const auto order = order_of<D>(queries);
+    std::atomic<std::size_t> total{0};
     std::vector<std::vector<std::uint32_t>> found(base::chunk_count(queries.size(), queries_at_once));
     std::vector<std::uint64_t> offsets(queries.size() + 1, 0);
     base::parallel_for(options.executor, queries.size(), queries_at_once, [&](std::size_t first, std::size_t last) {
         base::check_stop(options.watch);
         std::vector<std::uint32_t>& own = found[first / queries_at_once];
         std::vector<std::uint32_t> row;
+        std::size_t count = 0;
         for (std::size_t k = first; k < last; ++k) {
             find(queries[order[k]], row);
-            own.insert(own.end(), row.begin(), row.end());
             offsets[order[k] + 1] = row.size();
+            count += row.size();
+            if (fits(count))
+                own.insert(own.end(), row.begin(), row.end());
+            else
+                own.clear();
         }
+        if (!fits(total += count)) std::vector<std::uint32_t>().swap(own);
     });
+    if (!fits(total)) cells::throw_too_large(total, bytes(total), "slots", options.max_bytes);
     for (std::size_t i = 0; i < queries.size(); ++i) offsets[i + 1] += offsets[i];
     out.slots.resize(offsets.back());
     base::parallel_for(options.executor, queries.size(), queries_at_once, [&](std::size_t first, std::size_t last) {

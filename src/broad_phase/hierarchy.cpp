@@ -28,7 +28,7 @@ void Hierarchy<D, T>::load(const BoxInput<D, T>& input, std::size_t slot_count, 
     slots.grow(slot_count, Place::sorted);
     sorted.commit(&slots.filters(), Keep::records, options.executor);
     stale = sleepers_in_sorted = 0;
-    std::vector<typename UnboundedList<D, T>::Object> kept;
+    std::vector<UnboundedObject> kept;
     for (const auto& object : unbounded)
         if (object.half_space || slots.asleep(object.slot)) kept.push_back(object);
     loose.clear();
@@ -63,6 +63,7 @@ void Hierarchy<D, T>::lay_to_rest(const Gathered& sleepers) {
 
 template <int D, class T>
 auto Hierarchy<D, T>::gather_awake(std::size_t room_for, const std::vector<std::uint8_t>& marks) const -> Gathered {
+    QUADRAT_ASSERT(marks.empty() || marks.size() == slots.size());
     Gathered all;
     all.boxes.reserve(room_for);
     all.slots.reserve(room_for);
@@ -73,7 +74,7 @@ auto Hierarchy<D, T>::gather_awake(std::size_t room_for, const std::vector<std::
         sorted.for_each([&](std::uint32_t slot, const BoxT& box) {
             if (counts(slot)) add(slot, box);
         });
-    for_each_loose(add);
+    for_each_of(Loose{}, add);
     for (const auto& object : unbounded)
         if (!object.half_space) add(object.slot, object.box);
     return all;
@@ -90,12 +91,12 @@ auto Hierarchy<D, T>::gather_sleepers() const -> Gathered {
         sorted.for_each([&](std::uint32_t slot, const BoxT& box) {
             if (counts(slot)) add(slot, box);
         });
-    for_each_loose(add);
+    for_each_of(Loose{}, add);
     return all;
 }
 
 template <int D, class T>
-void Hierarchy<D, T>::put_back(const typename UnboundedList<D, T>::Object& object) {
+void Hierarchy<D, T>::put_back(const UnboundedObject& object) {
     unbounded.insert(object);
     slots.set_place(object.slot, Place::unbounded);
 }
@@ -246,6 +247,7 @@ void Hierarchy<D, T>::move(std::uint32_t slot, const BoxT& box) {
 // that is awake moves, there is nothing to gather.
 template <int D, class T>
 void Hierarchy<D, T>::move(std::span<const std::uint32_t> some, std::span<const BoxT> boxes) {
+    QUADRAT_ASSERT(some.size() == boxes.size());
     bool one_by_one = are_few(some.size());
     for (const std::uint32_t slot : some) one_by_one = one_by_one || unbounded.is_half_space(slot);
     if (one_by_one) {
@@ -331,7 +333,7 @@ void Hierarchy<D, T>::update_one_by_one(std::span<const BoxT> boxes) {
         return;
     }
     const Gathered sleepers = gather_sleepers();
-    std::vector<typename UnboundedList<D, T>::Object> kept;
+    std::vector<UnboundedObject> kept;
     for (const auto& object : unbounded)
         if (object.half_space || slots.asleep(object.slot)) kept.push_back(object);
     loose.clear();

@@ -1,12 +1,13 @@
-// What a HashGridHierarchy holds: a table of slots, and four stores of boxes. Everything that has a box is in exactly
-// one of them:
-//   sorted     the grids of the last bulk update (sorted/grid_set.hpp);
-//   resting    the same for what the caller put to rest: sorted when it comes to rest, not in every update, and never
+// What a HashGridHierarchy holds: a table of slots, and stores of boxes, of three kinds. Everything that has a box is
+// in exactly one of them:
+//   in grids   sorted grids (sorted/grid_set.hpp), of which there are two sets: `sorted`, of the last bulk update, and
+//              `resting`, of what the caller put to rest: sorted when it comes to rest, not in every update, and never
 //              searched for pairs of its own;
 //   loose      what was edited one by one since, and what fits no grid (loose/dynamic_grids.hpp);
 //   unbounded  infinite boxes and half-spaces (loose/unbounded_list.hpp).
-// Queries look at all of them through for_each_near(), which takes one argument for each kind of store, so that none is
-// forgotten. What rests may also be loose or unbounded, and is then known by its flag in the table of slots alone.
+// Each kind has a tag, for_each_store() names them all, and what is asked of a store is an overload for its tag: a kind
+// that is forgotten somewhere does not compile. Queries go through for_each_near(), pairs through for_each_met(). What
+// rests may also be loose or unbounded, and is then known by its flag in the table of slots alone.
 #pragma once
 
 #include "base/assert.hpp"
@@ -24,10 +25,29 @@
 
 namespace quadrat::broad_phase {
 
+/// The kinds of stores.
+struct InGrids {};
+struct Loose {};
+struct Unbounded {};
+
+/// Calls fn(tag) for the kinds whose objects are not in sorted grids.
+template <class Fn>
+void for_each_store_outside(Fn&& fn) {
+    fn(Loose{});
+    fn(Unbounded{});
+}
+/// The same for all kinds, in the order in which objects are met.
+template <class Fn>
+void for_each_store(Fn&& fn) {
+    fn(InGrids{});
+    for_each_store_outside(fn);
+}
+
 template <int D, class T>
 class Hierarchy {
   public:
     using BoxT = Box<D, T>;
+    using UnboundedObject = typename UnboundedList<D, T>::Object;
 
     explicit Hierarchy(const HashGridOptions& o) : options(o), loose(o) {}
 
@@ -85,9 +105,9 @@ class Hierarchy {
         if (resting.size() != 0) visit(resting, [this](std::uint32_t slot) { return counts_resting(slot); });
     }
 
-    /// Calls visit(slot, box) for every object of the sorted grids, those at rest among them.
+    /// Calls visit for every object of a store: visit(slot, box), or, of what is unbounded, visit(object, position).
     template <class Visit>
-    void for_each_sorted(Visit&& visit) const {
+    void for_each_of(InGrids, Visit&& visit) const {
         for_each_set([&](const GridSet<D, T>& set, const auto& counts) {
             set.for_each([&](std::uint32_t slot, const BoxT& box) {
                 if (counts(slot)) visit(slot, box);
@@ -95,14 +115,18 @@ class Hierarchy {
         });
     }
     template <class Visit>
-    void for_each_loose(Visit&& visit) const {
+    void for_each_of(Loose, Visit&& visit) const {
         loose.for_each([&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
     }
-
-    /// Calls visit(slot, box) for the objects of one store that overlap `box`. `found` is scratch. Returns the number
-    /// of tests.
     template <class Visit>
-    std::uint64_t for_each_sorted_overlap(const BoxT& box, Found& found, Visit&& visit) const {
+    void for_each_of(Unbounded, Visit&& visit) const {
+        for (std::size_t i = 0; i < unbounded.size(); ++i) visit(unbounded[i], i);
+    }
+
+    /// Calls visit(slot, box), or, of what is unbounded, visit(slot), for the objects of one store that meet the box.
+    /// `found` is scratch. Returns the number of tests.
+    template <class Visit>
+    std::uint64_t for_each_met_in(InGrids, const BoxT& box, Found& found, Visit&& visit) const {
         std::uint64_t made = 0;
         for_each_set([&](const GridSet<D, T>& set, const auto& counts) {
             made += set.for_each_overlap(box, found, [&](std::uint32_t slot, const BoxT& other) {
@@ -112,71 +136,100 @@ class Hierarchy {
         return made;
     }
     template <class Visit>
-    std::uint64_t for_each_loose_overlap(const BoxT& box, Visit&& visit) const {
+    std::uint64_t for_each_met_in(Loose, const BoxT& box, Found&, Visit&& visit) const {
         return loose.for_each_overlap(box, [&](std::uint32_t slot) { visit(slot, loose.box(slot)); });
+    }
+    template <class Visit>
+    std::uint64_t for_each_met_in(Unbounded, const BoxT& box, Found&, Visit&& visit) const {
+        for (const auto& object : unbounded)
+            if (object.reaches(box)) visit(object.slot);
+        return unbounded.size();
+    }
+
+    /// The same for the objects of one store that an unbounded object meets; of what is unbounded itself, from position
+    /// `first` on.
+    template <class Store, class Visit>
+    std::uint64_t for_each_met_in(Store store, const UnboundedObject& object, std::size_t /*first*/, Found& found,
+                                  Visit&& visit) const {
+        if (!object.half_space) return for_each_met_in(store, object.box, found, visit);
+        std::uint64_t made = 0;
+        for_each_of(store, [&](std::uint32_t slot, const BoxT& box) {
+            ++made;
+            if (object.reaches(box)) visit(slot, box);
+        });
+        return made;
+    }
+    template <class Visit>
+    std::uint64_t for_each_met_in(Unbounded, const UnboundedObject& object, std::size_t first, Found&,
+                                  Visit&& visit) const {
+        QUADRAT_ASSERT(first <= unbounded.size());
+        for (std::size_t j = first; j < unbounded.size(); ++j)
+            if (object.reaches(unbounded[j])) visit(unbounded[j].slot);
+        return unbounded.size() - first;
     }
 
     /// Calls visit(slot) for everything that meets the box, whichever store it is in. `found` is scratch. Returns the
     /// number of tests.
     template <class Visit>
     std::uint64_t for_each_met(const BoxT& box, Found& found, Visit&& visit) const {
-        const auto hit = [&](std::uint32_t slot, const BoxT&) { visit(slot); };
-        const std::uint64_t made = for_each_sorted_overlap(box, found, hit) + for_each_loose_overlap(box, hit);
-        for (const auto& object : unbounded)
-            if (object.reaches(box)) visit(object.slot);
-        return made + unbounded.size();
-    }
-    /// The same for everything that an unbounded object meets; of what is unbounded here, from number `first` on.
-    template <class Visit>
-    std::uint64_t for_each_met(const typename UnboundedList<D, T>::Object& object, std::size_t first, Found& found,
-                               Visit&& visit) const {
         std::uint64_t made = 0;
-        const auto hit = [&](std::uint32_t slot, const BoxT&) { visit(slot); };
-        const auto test = [&](std::uint32_t slot, const BoxT& box) {
-            ++made;
-            if (object.reaches(box)) visit(slot);
-        };
-        if (object.half_space) {
-            for_each_sorted(test);
-            for_each_loose(test);
-        } else {
-            made += for_each_sorted_overlap(object.box, found, hit) + for_each_loose_overlap(object.box, hit);
-        }
-        for (std::size_t j = first; j < unbounded.size(); ++j, ++made)
-            if (object.reaches(unbounded[j])) visit(unbounded[j].slot);
+        const auto hit = [&](std::uint32_t slot, const auto&...) { visit(slot); };
+        for_each_store([&](auto store) { made += for_each_met_in(store, box, found, hit); });
+        return made;
+    }
+    /// The same for everything that an unbounded object meets; of what is unbounded here, from position `first` on.
+    template <class Visit>
+    std::uint64_t for_each_met(const UnboundedObject& object, std::size_t first, Found& found, Visit&& visit) const {
+        std::uint64_t made = 0;
+        const auto hit = [&](std::uint32_t slot, const auto&...) { visit(slot); };
+        for_each_store([&](auto store) { made += for_each_met_in(store, object, first, found, hit); });
         return made;
     }
 
     /// The way of every query through the stores. What is unbounded is shown to test(slot, box) or test(slot,
-    /// half-space), once; then, for each box of a path, what is loose and overlaps it is shown to test(slot, box), and
-    /// in_sorted(box) looks into the sorted grids. box_of(piece) gives the path, and ends it by nothing.
-    template <class BoxOf, class InSorted, class Test>
-    void for_each_near(int pieces, BoxOf&& box_of, InSorted&& in_sorted, Test&& test) const {
+    /// half-space), once; then, for each box of a path, in_grids(box) looks into the sorted grids, and what is loose
+    /// and overlaps it is shown to test(slot, box). box_of(piece) gives the path, and ends it by nothing.
+    template <class BoxOf, class LookInGrids, class Test>
+    void for_each_near(int pieces, BoxOf&& box_of, LookInGrids&& in_grids, Test&& test) const {
         QUADRAT_ASSERT(pieces >= 1);
-        for (const auto& object : unbounded) object.show(test);
+        for_each_store([&](auto store) { look(store, nullptr, in_grids, test); });
         for (int piece = 0; piece < pieces; ++piece) {
             const std::optional<BoxT> box = box_of(piece);
             if (!box) break;
-            in_sorted(*box);
-            for_each_loose_overlap(*box, test);
+            for_each_store([&](auto store) { look(store, &*box, in_grids, test); });
         }
     }
-    /// The same with test(slot, box) for what is sorted too.
+    /// The same with test(slot, box) for what is in grids too.
     template <class BoxOf, class Test>
     void for_each_near(int pieces, BoxOf&& box_of, Test&& test) const {
         thread_local Found found;
         for_each_near(
-            pieces, box_of, [&](const BoxT& box) { for_each_sorted_overlap(box, found, test); }, test);
+            pieces, box_of, [&](const BoxT& box) { for_each_met_in(InGrids{}, box, found, test); }, test);
     }
 
   private:
+    /// What for_each_near does with a store, for a piece of the path, or, where there is none, before its first.
+    template <class LookInGrids, class Test>
+    void look(InGrids, const BoxT* piece, LookInGrids&& in_grids, Test&&) const {
+        if (piece) in_grids(*piece);
+    }
+    template <class LookInGrids, class Test>
+    void look(Loose, const BoxT* piece, LookInGrids&&, Test&& test) const {
+        if (piece) loose.for_each_overlap(*piece, [&](std::uint32_t slot) { test(slot, loose.box(slot)); });
+    }
+    template <class LookInGrids, class Test>
+    void look(Unbounded, const BoxT* piece, LookInGrids&&, Test&& test) const {
+        if (!piece)
+            for (const auto& object : unbounded) object.show(test);
+    }
+
     /// What does not rest, in the order in which it is stored, but for slots whose mark is not 0.
     [[nodiscard]] Gathered gather_awake(std::size_t room_for, const std::vector<std::uint8_t>& marks = {}) const;
     [[nodiscard]] Gathered gather_sleepers() const;
     void lay_to_rest(const Gathered& sleepers);
     void put(std::uint32_t slot, const BoxT& box);
     void take_out(std::uint32_t slot);
-    void put_back(const typename UnboundedList<D, T>::Object& object);
+    void put_back(const UnboundedObject& object);
     void sort_again();
     void maybe_rebuild();
     void shrink();

@@ -1,5 +1,6 @@
 #include <quadrat/broad_phase/kept_pairs.hpp>
 
+#include "base/assert.hpp"
 #include "cells/validate.hpp"
 
 #include <quadrat/error.hpp>
@@ -88,6 +89,7 @@ void KeptPairs<D, T>::find_leavers(std::span<const Box<D, T>> boxes) {
         upper[j] = j % (2 * D) >= D;
         sign[j] = upper[j] ? T{-1} : T{1};
     }
+    QUADRAT_ASSERT(boxes.size() == fat_.size());
     leavers_.clear();
     const auto look = [&](std::size_t i) {
         bool inside = true;
@@ -112,6 +114,7 @@ void KeptPairs<D, T>::find_leavers(std::span<const Box<D, T>> boxes) {
 
 template <int D, class T>
 Box<D, T> KeptPairs<D, T>::fat(const Box<D, T>& box, std::size_t i, std::span<const Vec<D, T>> velocities) const {
+    QUADRAT_ASSERT(velocities.empty() || i < velocities.size());
     T shortest = box.hi[0] - box.lo[0];
     for (int k = 1; k < D; ++k) shortest = std::min(shortest, box.hi[k] - box.lo[k]);
     T margin = T(options_.least);
@@ -181,6 +184,7 @@ void KeptPairs<D, T>::place_anew(std::span<const Box<D, T>> boxes, std::span<con
 // New fat boxes and pairs for the leavers alone.
 template <int D, class T>
 void KeptPairs<D, T>::replace(std::span<const Vec<D, T>> velocities) {
+    QUADRAT_ASSERT(left_.size() == placed_.size());
     for (const std::uint32_t i : leavers_) {
         left_[place_[i]] = 1;
         fat_[i] = fat(placed_[place_[i]], i, velocities);

@@ -22,23 +22,35 @@ void OutsidePairs<D, T>::add(std::uint32_t a, std::uint32_t b, PairBuffer& out) 
 
 template <int D, class T>
 void OutsidePairs<D, T>::append(PairBuffer& out) const {
+    for_each_store_outside([&](auto store) { h_.tests += append_of(store, out); });
+}
+
+template <int D, class T>
+std::uint64_t OutsidePairs<D, T>::append_of(Loose, PairBuffer& out) const {
     const std::size_t n = h_.loose.size();
     const bool alone = h_.sorted.size() + h_.resting.size() == 0;
-    if (alone && n <= h_.options.all_pairs_below && n <= few_loose)
-        h_.tests += append_few(out);
-    else if (alone ? n <= h_.options.all_pairs_below : n >= sorted_loose_from)
-        h_.tests += append_loose_by_sorting(out);
-    else
-        h_.tests += append_loose(out);
-    h_.tests += append_unbounded(out);
+    if (alone && n <= h_.options.all_pairs_below && n <= few_loose) return append_few(out);
+    if (alone ? n <= h_.options.all_pairs_below : n >= sorted_loose_from) return append_loose_by_sorting(out);
+    return append_loose(out);
+}
+
+template <int D, class T>
+std::uint64_t OutsidePairs<D, T>::append_of(Unbounded, PairBuffer& out) const {
+    std::uint64_t tests = 0;
+    Found found;
+    h_.for_each_of(Unbounded{}, [&](const auto& object, std::size_t i) {
+        tests += h_.for_each_met(object, i + 1, found, [&](std::uint32_t other) { add(object.slot, other, out); });
+    });
+    return tests;
 }
 
 // HHG 3.7.
 template <int D, class T>
 std::uint64_t OutsidePairs<D, T>::append_few(PairBuffer& out) const {
+    QUADRAT_ASSERT(h_.loose.size() <= few_loose && h_.sorted.size() + h_.resting.size() == 0);
     std::uint32_t slots[few_loose];
     std::size_t n = 0;
-    h_.for_each_loose([&](std::uint32_t slot, const Box<D, T>&) { slots[n++] = slot; });
+    h_.for_each_of(Loose{}, [&](std::uint32_t slot, const Box<D, T>&) { slots[n++] = slot; });
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = i + 1; j < n; ++j)
             if (overlap(h_.loose.box(slots[i]), h_.loose.box(slots[j]))) add(slots[i], slots[j], out);
@@ -50,9 +62,9 @@ std::uint64_t OutsidePairs<D, T>::append_loose(PairBuffer& out) const {
     std::uint64_t tests = 0;
     Found found;
     h_.loose.for_each_pair(tests, [&](std::uint32_t a, std::uint32_t b) { add(a, b, out); });
-    h_.for_each_loose([&](std::uint32_t slot, const Box<D, T>& box) {
-        tests +=
-            h_.for_each_sorted_overlap(box, found, [&](std::uint32_t other, const auto&) { add(slot, other, out); });
+    h_.for_each_of(Loose{}, [&](std::uint32_t slot, const Box<D, T>& box) {
+        const auto hit = [&](std::uint32_t other, const auto&) { add(slot, other, out); };
+        tests += h_.for_each_met_in(InGrids{}, box, found, hit);
     });
     return tests;
 }
@@ -64,7 +76,7 @@ std::uint64_t OutsidePairs<D, T>::append_loose_by_sorting(PairBuffer& out) const
     std::vector<std::uint32_t> slots;
     boxes.reserve(h_.loose.size());
     slots.reserve(h_.loose.size());
-    h_.for_each_loose([&](std::uint32_t slot, const Box<D, T>& box) {
+    h_.for_each_of(Loose{}, [&](std::uint32_t slot, const Box<D, T>& box) {
         boxes.push_back(box);
         slots.push_back(slot);
     });
@@ -91,23 +103,12 @@ std::uint64_t OutsidePairs<D, T>::append_loose_by_sorting(PairBuffer& out) const
     // Those that fit no class of their own set.
     Found found;
     own.loose.for_each_pair(tests, [&](std::uint32_t a, std::uint32_t b) { add(slots[a], slots[b], out); });
-    own.for_each_loose([&](std::uint32_t i, const Box<D, T>& box) {
-        tests += own.for_each_sorted_overlap(box, found,
-                                             [&](std::uint32_t j, const auto&) { add(slots[i], slots[j], out); });
-        tests += h_.for_each_sorted_overlap(box, found,
-                                            [&](std::uint32_t other, const auto&) { add(slots[i], other, out); });
+    own.for_each_of(Loose{}, [&](std::uint32_t i, const Box<D, T>& box) {
+        const auto hit_own = [&](std::uint32_t j, const auto&) { add(slots[i], slots[j], out); };
+        const auto hit = [&](std::uint32_t other, const auto&) { add(slots[i], other, out); };
+        tests += own.for_each_met_in(InGrids{}, box, found, hit_own);
+        tests += h_.for_each_met_in(InGrids{}, box, found, hit);
     });
-    return tests;
-}
-
-template <int D, class T>
-std::uint64_t OutsidePairs<D, T>::append_unbounded(PairBuffer& out) const {
-    std::uint64_t tests = 0;
-    Found found;
-    for (std::size_t i = 0; i < h_.unbounded.size(); ++i) {
-        const auto& object = h_.unbounded[i];
-        tests += h_.for_each_met(object, i + 1, found, [&](std::uint32_t other) { add(object.slot, other, out); });
-    }
     return tests;
 }
 
@@ -179,28 +180,64 @@ void OutsidePairs<D, T>::find_between(const Hierarchy<D, T>& a, const Hierarchy<
     cells::throw_too_large(dropped, max_bytes);
 }
 
-// What is loose or unbounded in a with all of b, and what is so in b with what is sorted in a.
+// What is loose or unbounded in a with all of b, and what is so in b with what is in grids in a.
 template <int D, class T>
 std::uint64_t OutsidePairs<D, T>::append_between_others(const Hierarchy<D, T>& a, const Hierarchy<D, T>& b,
                                                         PairBuffer& out) {
-    Found found;
     std::uint64_t tests = 0;
     const auto add = [&](std::uint32_t i, std::uint32_t j) {
         if (SlotTable<D, T>::are_pair(a.slots, i, b.slots, j)) out.add({i, j});
     };
-    a.for_each_loose([&](std::uint32_t i, const Box<D, T>& box) {
-        tests += b.for_each_met(box, found, [&](std::uint32_t j) { add(i, j); });
+    for_each_store_outside([&](auto store) { tests += meet_all(store, a, b, add); });
+    for_each_store_outside([&](auto store) { tests += meet_grids(a, store, b, add); });
+    return tests;
+}
+
+template <int D, class T>
+template <class Visit>
+std::uint64_t OutsidePairs<D, T>::meet_all(Loose, const Hierarchy<D, T>& a, const Hierarchy<D, T>& b, Visit&& visit) {
+    std::uint64_t tests = 0;
+    Found found;
+    a.for_each_of(Loose{}, [&](std::uint32_t i, const Box<D, T>& box) {
+        tests += b.for_each_met(box, found, [&](std::uint32_t j) { visit(i, j); });
     });
-    for (const auto& object : a.unbounded)
-        tests += b.for_each_met(object, 0, found, [&](std::uint32_t j) { add(object.slot, j); });
-    b.for_each_loose([&](std::uint32_t j, const Box<D, T>& box) {
-        tests += a.for_each_sorted_overlap(box, found, [&](std::uint32_t i, const auto&) { add(i, j); });
+    return tests;
+}
+
+template <int D, class T>
+template <class Visit>
+std::uint64_t OutsidePairs<D, T>::meet_all(Unbounded, const Hierarchy<D, T>& a, const Hierarchy<D, T>& b,
+                                           Visit&& visit) {
+    std::uint64_t tests = 0;
+    Found found;
+    a.for_each_of(Unbounded{}, [&](const auto& object, std::size_t) {
+        tests += b.for_each_met(object, 0, found, [&](std::uint32_t j) { visit(object.slot, j); });
     });
-    for (const auto& object : b.unbounded)
-        a.for_each_sorted([&](std::uint32_t i, const Box<D, T>& box) {
+    return tests;
+}
+
+template <int D, class T>
+template <class Visit>
+std::uint64_t OutsidePairs<D, T>::meet_grids(const Hierarchy<D, T>& a, Loose, const Hierarchy<D, T>& b, Visit&& visit) {
+    std::uint64_t tests = 0;
+    Found found;
+    b.for_each_of(Loose{}, [&](std::uint32_t j, const Box<D, T>& box) {
+        tests += a.for_each_met_in(InGrids{}, box, found, [&](std::uint32_t i, const auto&) { visit(i, j); });
+    });
+    return tests;
+}
+
+template <int D, class T>
+template <class Visit>
+std::uint64_t OutsidePairs<D, T>::meet_grids(const Hierarchy<D, T>& a, Unbounded, const Hierarchy<D, T>& b,
+                                             Visit&& visit) {
+    std::uint64_t tests = 0;
+    b.for_each_of(Unbounded{}, [&](const auto& object, std::size_t) {
+        a.for_each_of(InGrids{}, [&](std::uint32_t i, const Box<D, T>& box) {
             ++tests;
-            if (object.reaches(box)) add(i, object.slot);
+            if (object.reaches(box)) visit(i, object.slot);
         });
+    });
     return tests;
 }
 

@@ -145,21 +145,15 @@ void PairSearch<D, T>::visit_in_order(Visit visit, void* context) const {
     visit(context, pairs);
 }
 
+// What find(buffer, within) writes, and then the pairs outside the sorted grids. dropped: pairs before them that were
+// too many.
 template <int D, class T>
-void PairSearch<D, T>::find_in_turn(std::vector<Pair>& out) const {
-    std::size_t dropped = 0, done = 0;
+template <class Find>
+void PairSearch<D, T>::append(std::vector<Pair>& out, std::size_t keep, std::size_t dropped, Find&& find) const {
     try {
         Within within(*this, dropped);
-        PairBuffer buffer(out, 0, spill_to(limit(), within));
-        const auto all = jobs(pieces_in_turn);
-        typename Grids::Window window(h_.sorted);
-        for (const auto& job : all) {
-            run(job, window, within, buffer);
-            base::check_in(h_.options.watch, ++done, all.size());
-            // As if the rest were like the first eighth; a wrong guess costs a copy, or room that is never touched.
-            if (done == all.size() / 8)
-                buffer.expect(std::min({buffer.size() / done * all.size() * 17 / 16, 8 * h_.sorted.size(), limit()}));
-        }
+        PairBuffer buffer(out, keep, spill_to(limit(), within));
+        find(buffer, within);
         within.all_true();
         OutsidePairs<D, T>(h_).append(buffer);
     } catch (...) {
@@ -167,6 +161,22 @@ void PairSearch<D, T>::find_in_turn(std::vector<Pair>& out) const {
         throw;
     }
     check_size(out.size() + dropped, out);
+}
+
+template <int D, class T>
+void PairSearch<D, T>::find_in_turn(std::vector<Pair>& out) const {
+    append(out, 0, 0, [&](PairBuffer& buffer, Within& within) {
+        const auto all = jobs(pieces_in_turn);
+        typename Grids::Window window(h_.sorted);
+        std::size_t done = 0;
+        for (const auto& job : all) {
+            run(job, window, within, buffer);
+            base::check_in(h_.options.watch, ++done, all.size());
+            // As if the rest were like the first eighth; a wrong guess costs a copy, or room that is never touched.
+            if (done == all.size() / 8)
+                buffer.expect(std::min({buffer.size() / done * all.size() * 17 / 16, 8 * h_.sorted.size(), limit()}));
+        }
+    });
 }
 
 template <int D, class T>
@@ -184,21 +194,14 @@ void PairSearch<D, T>::find_in_parallel(std::vector<Pair>& out, unsigned threads
                                            run(all[k], window, within, buffer);
                                            return buffer.size() + dropped;
                                        });
-    append_outside(out, inside > limit() ? inside : 0);
+    append(out, out.size(), inside > limit() ? inside : 0, [](PairBuffer&, Within&) {});
 }
 
 template <int D, class T>
-void PairSearch<D, T>::append_outside(std::vector<Pair>& out, std::size_t dropped) const {
-    try {
-        Within within(*this, dropped);
-        within.all_true();
-        PairBuffer buffer(out, out.size(), spill_to(limit(), within));
-        OutsidePairs<D, T>(h_).append(buffer);
-    } catch (...) {
-        out.clear();
-        throw;
-    }
-    check_size(out.size() + dropped, out);
+void PairSearch<D, T>::visit_outside(std::vector<Pair>& block, Visit visit, void* context) const {
+    in_blocks(
+        block, [&](PairBuffer& buffer) { OutsidePairs<D, T>(h_).append(buffer); },
+        [&](std::span<Pair> pairs) { visit(context, pairs); });
 }
 
 template <int D, class T>
@@ -211,9 +214,7 @@ void PairSearch<D, T>::visit_in_turn(Visit visit, void* context) const {
         visit_job(job, window, block, visit, context);
         base::check_in(h_.options.watch, ++done, all.size());
     }
-    in_blocks(
-        block, [&](PairBuffer& buffer) { OutsidePairs<D, T>(h_).append(buffer); },
-        [&](std::span<Pair> pairs) { visit(context, pairs); });
+    visit_outside(block, visit, context);
 }
 
 template <int D, class T>
@@ -230,9 +231,7 @@ void PairSearch<D, T>::visit_chunks(Visit visit, void* context) const {
     });
     progress.finish();
     std::vector<Pair> block;
-    in_blocks(
-        block, [&](PairBuffer& buffer) { OutsidePairs<D, T>(h_).append(buffer); },
-        [&](std::span<Pair> pairs) { visit(context, pairs); });
+    visit_outside(block, visit, context);
 }
 
 template class PairSearch<2, float>;

@@ -32,8 +32,8 @@ class PairSearch {
     [[nodiscard]] unsigned threads() const;
     void find_in_turn(std::vector<Pair>& out) const;
     void find_in_parallel(std::vector<Pair>& out, unsigned threads) const;
-    /// dropped: pairs that were too many.
-    void append_outside(std::vector<Pair>& out, std::size_t dropped) const;
+    template <class Find>
+    void append(std::vector<Pair>& out, std::size_t keep, std::size_t dropped, Find&& find) const;
     void check_size(std::size_t total, std::vector<Pair>& out) const;
     [[nodiscard]] std::size_t limit() const { return h_.options.max_bytes / sizeof(Pair); }
     /// A fine grid is cut into at most so many pieces; nothing else depends on it.
@@ -42,6 +42,7 @@ class PairSearch {
     void run_with_resting(const Job& job, PairBuffer& out) const;
     void visit_job(const Job& job, typename Grids::Window& window, std::vector<Pair>& block, Visit visit,
                    void* context) const;
+    void visit_outside(std::vector<Pair>& block, Visit visit, void* context) const;
     [[nodiscard]] std::size_t true_pairs(std::span<Pair> pairs) const;
 
     const Hierarchy<D, T>& h_;

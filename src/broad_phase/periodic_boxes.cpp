@@ -4,6 +4,7 @@
 // Boxes in the grid are a few roundings too wide; the predicate decides with the boxes of the caller.
 #include <quadrat/broad_phase/periodic_boxes.hpp>
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "broad_phase/query_tests.hpp"
 #include "cells/validate.hpp"
@@ -70,6 +71,7 @@ void PeriodicBoxes<D, T>::Impl::check(std::span<const Box<D, T>> given) const {
 // Slots of the grid are images in their order; those that are too many for this step are erased.
 template <int D, class T>
 void PeriodicBoxes<D, T>::Impl::hold(const std::vector<Box<D, T>>& images) {
+    QUADRAT_ASSERT(images.size() >= boxes.size());  // each is its own first image
     if (grid.size() > images.size()) {
         std::vector<Id> surplus;
         for (std::size_t slot = images.size(); slot < grid.size(); ++slot)
@@ -87,6 +89,7 @@ void PeriodicBoxes<D, T>::Impl::hold(const std::vector<Box<D, T>>& images) {
 
 template <int D, class T>
 bool PeriodicBoxes<D, T>::Impl::meet(const ImagePair<D>& pair) const {
+    QUADRAT_ASSERT(pair.first < pair.second && pair.second < boxes.size());
     const Box<D, T>&a = boxes[pair.first], &b = boxes[pair.second];
     for (int k = 0; k < D; ++k) {
         const double by = double(pair.shift[k]) * period(k);

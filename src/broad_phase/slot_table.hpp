@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "broad_phase/filter_table.hpp"
 #include "broad_phase/spheres.hpp"
+#include "cells/slot_ids.hpp"
 #include "cells/validate.hpp"
 
 #include <quadrat/broad_phase/options.hpp>
@@ -24,46 +25,37 @@ namespace quadrat::broad_phase {
 enum class Place : std::uint8_t { free, sorted, resting, loose, unbounded };
 
 template <int D, class T>
-class SlotTable {
+class SlotTable : public cells::SlotIds<SlotTable<D, T>, cells::CountedPerSlot> {
+    using Ids = cells::SlotIds<SlotTable<D, T>, cells::CountedPerSlot>;
+    using Ids::generations_;
+
   public:
     /// Slots there are, free ones included.
     [[nodiscard]] std::size_t size() const { return place_.size(); }
     /// Slots in use.
-    [[nodiscard]] std::size_t alive() const { return place_.size() - free_.size(); }
-    [[nodiscard]] bool has_free() const { return !free_.empty(); }
+    [[nodiscard]] std::size_t alive() const { return place_.size() - Ids::free_slots(); }
     [[nodiscard]] Place place(std::uint32_t slot) const {
         QUADRAT_ASSERT(slot < place_.size());
         return place_[slot];
     }
     [[nodiscard]] bool is_free(std::uint32_t slot) const { return place(slot) == Place::free; }
+    [[nodiscard]] bool in_use(std::uint32_t slot) const { return !is_free(slot); }
     /// Whether the record of a slot counts. Slots at the end may have gone, and left their records.
     [[nodiscard]] bool is_sorted(std::uint32_t slot) const {
         return slot < place_.size() && place_[slot] == Place::sorted;
     }
-    /// Null for a slot that is free or not there.
-    [[nodiscard]] Id id(std::uint32_t slot) const {
-        return slot < place_.size() && !is_free(slot) ? Id{slot, generation_[slot]} : Id{};
-    }
-    [[nodiscard]] bool contains(Id id) const { return id.generation != 0 && this->id(id.slot) == id; }
-    /// The slot of an id. Throws stale_id if it is not there.
-    [[nodiscard]] std::uint32_t checked(Id id) const {
-        if (!contains(id)) throw Error(ErrorKind::stale_id, "no such object", {.index = id.slot, .field = "id"});
-        return id.slot;
-    }
-
     /// Of every slot there ever was; ids of a slot that was given back have an older one.
-    [[nodiscard]] std::span<const std::uint32_t> generations() const { return generation_; }
+    [[nodiscard]] std::span<const std::uint32_t> generations() const { return generations_.all(); }
 
     /// Takes a free slot, or a new one.
     [[nodiscard]] std::uint32_t take(Place place) {
         QUADRAT_ASSERT(place != Place::free);
-        if (free_.empty()) {
+        if (!Ids::has_free()) {
             cells::check_count(size() + 1);
             grow(size() + 1, place);
             return static_cast<std::uint32_t>(size() - 1);
         }
-        const std::uint32_t slot = free_.back();
-        free_.pop_back();
+        const std::uint32_t slot = Ids::take_free();
         place_[slot] = place;
         return slot;
     }
@@ -72,15 +64,15 @@ class SlotTable {
         QUADRAT_ASSERT(!is_free(slot));
         set_asleep(slot, false);
         place_[slot] = Place::free;
-        ++generation_[slot];
-        free_.push_back(slot);
+        generations_.retire(slot);
+        Ids::give_back(slot);
         if (alive() == 0) forget();
     }
     /// Adds slots up to `count`, all in use.
     void grow(std::size_t count, Place place) {
         QUADRAT_ASSERT(count >= size() && place != Place::free);
         place_.resize(count, place);
-        if (generation_.size() < count) generation_.resize(count, 1);
+        generations_.grow(count);
         each_optional([&](auto& values) { values.resize(count); });
     }
     void set_place(std::uint32_t slot, Place place) {
@@ -108,25 +100,19 @@ class SlotTable {
         asleep_[slot] = asleep;
         asleep ? ++sleepers_ : --sleepers_;
     }
-    /// Slots up to the last one in use.
-    [[nodiscard]] std::size_t used() const {
-        std::size_t used = size();
-        while (used != 0 && place_[used - 1] == Place::free) --used;
-        return used;
-    }
     /// Forgets the free slots from `used` on.
     void trim(std::size_t used) {
-        QUADRAT_ASSERT(used >= this->used() && used <= size());
+        QUADRAT_ASSERT(used <= size());
+        Ids::forget_free_from(used);
         place_.resize(used);
         each_optional([&](auto& values) { values.resize(used); });
-        std::erase_if(free_, [&](std::uint32_t slot) { return slot >= used; });
     }
     /// Frees everything: ids of what was there are stale.
     void clear() {
-        for (std::size_t slot = 0; slot < size(); ++slot)
-            if (place_[slot] != Place::free) ++generation_[slot];
+        for (std::uint32_t slot = 0; slot < size(); ++slot)
+            if (in_use(slot)) generations_.retire(slot);
         SlotTable empty;
-        empty.generation_ = std::move(generation_);
+        empty.generations_ = std::move(generations_);
         *this = std::move(empty);
     }
 
@@ -160,8 +146,7 @@ class SlotTable {
     }
 
     [[nodiscard]] std::size_t bytes() const {
-        return generation_.capacity() * sizeof(generation_[0]) + place_.capacity() * sizeof(place_[0]) +
-               free_.capacity() * sizeof(free_[0]) + filters_.bytes() + asleep_.capacity() +
+        return Ids::id_bytes() + place_.capacity() * sizeof(place_[0]) + filters_.bytes() + asleep_.capacity() +
                spheres_.capacity() * sizeof(Sphere<D, T>);
     }
 
@@ -175,7 +160,7 @@ class SlotTable {
     }
     void forget() {
         place_.clear();
-        free_.clear();
+        Ids::forget_free();
         each_optional([](auto& values) { values.clear(); });
     }
     /// What a slot has only where the caller has said so: nothing is stored for sets that never use it. A new value of
@@ -187,9 +172,7 @@ class SlotTable {
         if (round_) change(spheres_);
     }
 
-    std::vector<std::uint32_t> generation_;  // of every slot there ever was: old ids stay stale
-    std::vector<Place> place_;               // of every slot there is
-    std::vector<std::uint32_t> free_;
+    std::vector<Place> place_;  // of every slot there is
     FilterTable filters_;
     std::vector<std::uint8_t> asleep_;  // per slot; empty until the first one is put to rest
     std::size_t sleepers_ = 0;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace quadrat::engine_test {
 namespace {
@@ -248,6 +249,35 @@ TYPED_TEST(EngineQueries, ManyAtOnceAreTheSameAsOneByOne) {
         for (std::size_t i = 0; i < n; ++i) EXPECT_TRUE(same(found[i], grid.closest_hit(rays[i], this->some)));
         grid.nearest(points, found, this->some);
         for (std::size_t i = 0; i < n; ++i) EXPECT_TRUE(same(found[i], grid.nearest(points[i], this->some)));
+    }
+}
+
+TYPED_TEST(EngineQueries, ManyAtOnceKeepToTheirBytes) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    std::vector<Box<D, T>> boxes;
+    for (std::size_t i = 0; i < 1300; ++i) boxes.push_back(this->any_box(300));
+    QueryRows rows;
+    this->world_grid.find_all(std::span<const Box<D, T>>(boxes), rows);
+    const std::size_t exactly = rows.offsets.size() * 8 + rows.slots.size() * 4;
+    for (const unsigned threads : {1u, 3u}) {
+        const auto executor = make_executor(threads);
+        // Less by one byte; so little that no share of the queries fits; not even the offsets.
+        for (const std::size_t max_bytes : {exactly, exactly - 1, rows.offsets.size() * 8 + 4, std::size_t{8}}) {
+            HashGridHierarchy<D, T> grid({.executor = executor.get(), .max_bytes = max_bytes});
+            grid.insert(std::span<const Box<D, T>>(this->world_boxes));
+            QueryRows found = rows;
+            if (max_bytes == exactly) {
+                grid.find_all(std::span<const Box<D, T>>(boxes), found);
+                EXPECT_EQ(found.offsets, rows.offsets);
+                continue;
+            }
+            const Error error = test::thrown_by([&] { grid.find_all(std::span<const Box<D, T>>(boxes), found); });
+            EXPECT_EQ(error.kind(), ErrorKind::too_large);
+            EXPECT_NE(std::string(error.what()).find(std::to_string(exactly)), std::string::npos) << error.what();
+            EXPECT_EQ(found.size(), 0u);
+            EXPECT_TRUE(found.offsets.empty() && found.slots.empty());
+        }
     }
 }
 

@@ -157,11 +157,15 @@ TEST(PairEvents, ForgetWhenTheyAreTooMany) {
     grid.insert(std::vector<Box3f>(8, Box3f{}));
     grid.find_events(events);
     EXPECT_EQ(events.begun().size(), 28u);
-    grid.insert(std::vector<Box3f>(1, Box3f{}));
+    const Id one_more = grid.insert(Box3f{});
     const Error e = test::thrown_by([&] { grid.find_events(events); });
     EXPECT_EQ(e.kind(), ErrorKind::too_large);
     EXPECT_TRUE(events.begun().empty() && events.ended().empty() && events.persisting().empty());
     EXPECT_EQ(events.stats().pairs, 0u);
+    grid.erase(one_more);
+    grid.find_events(events);  // what was known before is forgotten
+    EXPECT_EQ(events.begun().size(), 28u);
+    EXPECT_TRUE(events.ended().empty() && events.persisting().empty());
 }
 
 }  // namespace

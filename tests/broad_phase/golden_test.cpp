@@ -79,6 +79,7 @@ void check_targets(std::uint64_t golden) {
 }
 
 // Regenerate when the order of pairs is changed on purpose: the failing test prints the new value.
+// Last time: few homes are taken one by one (docs/decisions/0112-what-rests.md).
 TEST(GoldenBytes, HashGridHierarchy) {
     check_targets<HashGridHierarchy>(0x14468e13e89cebf1u);
 }
@@ -88,6 +89,7 @@ TEST(GoldenBytes, HierarchicalHash) {
 TEST(GoldenBytes, MultilevelHash) {
     check<MultilevelHash>(0x972e2ee9d9347385u);
 }
+// Last time: it can be edited, so that its boxes are moved here, too (docs/decisions/0068-edits-of-hashed-cells.md).
 TEST(GoldenBytes, UniformHash) {
     check<UniformHash>(0x73cc5666cfcdff19u);
 }

@@ -10,6 +10,7 @@
 #include <quadrat/executor.hpp>
 
 #include "base/parallel.hpp"
+#include "broad_phase/hashes/group_map.hpp"
 #include "io/by_ending.hpp"
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 namespace {
 
 using namespace quadrat;
+using broad_phase::VoxelOrder;
 
 struct Scene {
     std::string name;
@@ -151,8 +153,8 @@ struct Times {
     std::size_t pairs = 0, hits = 0;
 };
 
-Times whole_process(const Scene& scene, const std::vector<Box3f>& boxes, GroupHash<3, float>& hash, Executor* executor,
-                    int runs) {
+template <class Hash>
+Times whole_process(const Scene& scene, const std::vector<Box3f>& boxes, Hash& hash, Executor* executor, int runs) {
     Times best;
     std::vector<Pair> pairs;
     for (int r = 0; r < runs; ++r) {
@@ -186,15 +188,16 @@ void figure_3(const Scene& scene, std::FILE* out) {
                 for (const VoxelOrder order : {VoxelOrder::mixed, VoxelOrder::by_cell}) {
                     if (group != 3 && share != 0.2) continue;
                     if (threads > 1 && (group != 3 || order != VoxelOrder::mixed)) continue;
-                    GroupHash<3, float> hash(
-                        {.group_size = group, .voxels_per_object = share, .order = order, .executor = executor.get()});
+                    broad_phase::GroupMap<3, float> hash(
+                        {.group_size = group, .voxels_per_object = share, .executor = executor.get()}, order);
                     hash.insert(boxes);
                     const Times t = whole_process(scene, boxes, hash, executor.get(), 3);
                     const GroupHashStats s = hash.stats();
                     std::fprintf(out, "%s,%zu,%u,%u,%.2f,%s,%.3f,%.3f,%.3f,%zu,%zu,%llu,%llu\n", scene.name.c_str(),
                                  boxes.size(), threads, group, share, order == VoxelOrder::mixed ? "mixed" : "by_cell",
                                  t.broad + t.narrow, t.broad, t.narrow, t.pairs, t.hits,
-                                 static_cast<unsigned long long>(s.compared), static_cast<unsigned long long>(s.tests));
+                                 static_cast<unsigned long long>(hash.compared()),
+                                 static_cast<unsigned long long>(s.tests));
                 }
     }
 }

@@ -21,12 +21,6 @@
 
 namespace quadrat {
 
-/// How the objects of a voxel are compared.
-enum class VoxelOrder : std::uint8_t {
-    by_cell,  ///< sorted by cell: only objects that share a cell meet; the default
-    mixed,    ///< as in the paper: all objects of a voxel meet, and pairs that share no cell are culled one by one
-};
-
 /// Options of a GroupHash. Only the speed depends on them, and the order of pairs; not which pairs there are.
 struct GroupHashOptions {
     /// Voxels that a cell can choose from, 1..64; 1 is plain hashing. GSH uses 3 and 4. Default: 3.
@@ -37,8 +31,6 @@ struct GroupHashOptions {
     /// In the unit of the coordinates, finite and at least 0. 0, the default: the longest finite side of any box at the
     /// first insertion, kept from then on (GSH 3.2).
     double cell_edge = 0;
-    /// How the objects of a voxel are compared. Default: by cell.
-    VoxelOrder order = VoxelOrder::by_cell;
     /// Where find_pairs runs; hashing and sorting are on the caller's thread. Must outlive the structure. Default:
     /// null, the caller's thread.
     Executor* executor = nullptr;
@@ -55,8 +47,6 @@ struct GroupHashStats {
     std::size_t oversize = 0;  ///< objects that cover more than 64 cells, or are infinite: tested against all
     /// Box tests of the last find_pairs: pairs of entries that share a cell, and those of oversize objects.
     std::uint64_t tests = 0;
-    /// Pairs of entries looked at by the last find_pairs; more than `tests` only with VoxelOrder::mixed.
-    std::uint64_t compared = 0;
     /// In the unit of the coordinates, 0 before the first insertion.
     double cell_edge = 0;
     /// Memory held by boxes, entries and voxels, without results.

@@ -194,8 +194,8 @@ class HashGridHierarchy {
     }
 
     /// The same for points, boxes, spheres, segments or rays on the executor's threads: row i of `out` is what find()
-    /// gives for query i, in the same order for any number of threads. Throws as find(), naming no index, and
-    /// stopped; `out` is then empty.
+    /// gives for query i, in the same order for any number of threads. Throws as find(), naming no index, too_large
+    /// if offsets and slots are more than max_bytes, and stopped; `out` is then empty.
     void find_all(std::span<const Vec<D, T>> points, QueryRows& out, const QueryOptions& options = {}) const;
     void find_all(std::span<const Box<D, T>> boxes, QueryRows& out, const QueryOptions& options = {}) const;
     void find_all(std::span<const Sphere<D, T>> spheres, QueryRows& out, const QueryOptions& options = {}) const;

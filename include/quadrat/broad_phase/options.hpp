@@ -56,8 +56,9 @@ struct HashGridOptions {
     /// Sets of at most so many objects are tested all against all (HHG 3.7). Above it grids are faster for every shape
     /// and mix of sizes that was measured (make paper-hhg, part "threshold"). Any number; 0: never. Default: 512.
     std::uint32_t all_pairs_below = 512;
-    /// Bytes that a call may allocate for its result. One that would need more throws ErrorKind::too_large, which
-    /// names the size, and leaves the result empty. Memory of the structure itself does not count. Default: no limit.
+    /// Bytes that find_pairs, its variants and find_all may allocate for their result. A call that would need more
+    /// throws ErrorKind::too_large, which names the size, and leaves the result empty. Memory of the structure itself
+    /// does not count, nor do results that hold at most one entry per object or per query. Default: no limit.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
     /// Follows and ends find_pairs and its variants, and ends bulk inserts and update(), which are not reported. They
     /// then throw ErrorKind::stopped; a structure that was stopped is as it was. What `report` calls may ask the

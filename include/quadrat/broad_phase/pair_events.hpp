@@ -15,10 +15,10 @@ namespace broad_phase {
 class EventTable;
 }
 
-/// Two objects by their ids: first.slot < second.slot.
+/// Two objects by their ids, which may name what is gone by now.
 struct IdPair {
-    Id first;
-    Id second;
+    Id first;   ///< the one with the smaller slot
+    Id second;  ///< the other one
 
     friend constexpr bool operator==(const IdPair&, const IdPair&) = default;
 };
@@ -44,6 +44,7 @@ struct PairEventsStats {
 /// no other member. One that was moved from can be assigned to or destroyed.
 class PairEvents {
   public:
+    /// No pairs, and of no hierarchy yet: at the first step every pair begins.
     PairEvents();
     ~PairEvents();
     PairEvents(PairEvents&&) noexcept;
@@ -52,11 +53,12 @@ class PairEvents {
     /// Pairs of the last step that were not in the one before it. The order of all three does not depend on the number
     /// of threads.
     [[nodiscard]] std::span<const IdPair> begun() const;
-    /// Pairs of both; slots, whose objects are the same as in the step before.
+    /// Pairs of both steps, as slots: their objects are the same as in the step before. None of them is in begun().
     [[nodiscard]] std::span<const Pair> persisting() const;
     /// Pairs of the step before that are gone, or whose objects are; those may be stale ids by now.
     [[nodiscard]] std::span<const IdPair> ended() const;
-    /// Forgets all pairs: at the next step every pair begins. Nothing has then begun, gone on or ended.
+    /// Forgets all pairs and gives the memory back: at the next step every pair begins. Nothing has then begun, gone on
+    /// or ended. Wanted before another hierarchy fills it.
     void clear();
     /// What is held. O(1).
     [[nodiscard]] PairEventsStats stats() const;

@@ -16,13 +16,14 @@ namespace quadrat {
 /// Two boxes, first < second, of which the first overlaps the second moved by shift[k] periods along each axis k.
 template <int D>
 struct ImagePair {
-    std::uint32_t first;
-    std::uint32_t second;
-    Vec<D, std::int32_t> shift;
+    std::uint32_t first;         ///< position among the boxes of the last update
+    std::uint32_t second;        ///< another one
+    Vec<D, std::int32_t> shift;  ///< whole periods; 0 along axes without one
 
     friend constexpr bool operator==(const ImagePair&, const ImagePair&) = default;
 };
 
+/// What a PeriodicBoxes holds, and what its last find_pairs did.
 struct PeriodicBoxesStats {
     /// Boxes that are held once more for the other side of the border.
     std::size_t images = 0;
@@ -71,8 +72,9 @@ class PeriodicBoxes {
     /// written. Throws too_large beyond max_bytes, stopped, with `out` empty.
     void find_pairs(std::vector<ImagePair<D>>& out) const;
 
-    /// Number of boxes.
+    /// Boxes of the last update, images not counted. O(1).
     [[nodiscard]] std::size_t size() const;
+    /// What is held, and what the last search cost. Cost: a few lookups per grid.
     [[nodiscard]] PeriodicBoxesStats stats() const;
 
   private:

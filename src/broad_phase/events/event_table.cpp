@@ -33,6 +33,7 @@ void EventTable::begin(std::span<const std::uint32_t> generations, std::size_t m
 }
 
 void EventTable::take(std::span<const Pair> pairs) {
+    QUADRAT_ASSERT(rows_.size() == generations_.size());  // between begin() and end()
     count_ += pairs.size();
     if (count_ > most_pairs_) return;  // end() forgets them all
     renewed_.empty() ? take_all<false>(pairs) : take_all<true>(pairs);
@@ -79,6 +80,7 @@ void EventTable::take_all(std::span<const Pair> pairs) {
 // A pair of the crowd stays there, although its row may have a place by now.
 void EventTable::take_beside_rows(const Pair& pair, Row& row) {
     const std::uint32_t count = row.state & count_bits;
+    QUADRAT_ASSERT(count == width || (row.state & crowded) != 0);
     const bool known = (row.state & crowded) != 0 && std::binary_search(crowd_.begin(), crowd_.end(), pair);
     if (known || count == width) {
         new_crowd_.push_back(pair);
@@ -126,6 +128,7 @@ void EventTable::end_rows() {
 }
 
 void EventTable::end_crowd() {
+    QUADRAT_ASSERT(std::is_sorted(crowd_.begin(), crowd_.end()));
     std::sort(new_crowd_.begin(), new_crowd_.end());
     for (const Pair& p : crowd_) rows_[p.first].state &= ~crowded;
     for (const Pair& p : new_crowd_) rows_[p.first].state |= crowded;

@@ -47,6 +47,16 @@ std::size_t DynamicGrids<D, T>::bytes() const {
 }
 
 template <int D, class T>
+bool DynamicGrids<D, T>::holds(std::uint32_t slot) const {
+    if (slot >= node_.size()) return false;
+    const Node& node = node_[slot];
+    return std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+        return level.exponent == node.exponent && node.position < level.members.size() &&
+               level.members[node.position] == slot;
+    });
+}
+
+template <int D, class T>
 void DynamicGrids<D, T>::reserve_slots(std::size_t count) {
     if (count > node_.size()) node_.resize_keep(count);
 }
@@ -90,6 +100,7 @@ typename DynamicGrids<D, T>::Level& DynamicGrids<D, T>::level_with(std::int32_t 
 // because a quotient may underflow, and then steps, because they round.
 template <int D, class T>
 std::int32_t DynamicGrids<D, T>::exponent_for(double size) const {
+    QUADRAT_ASSERT(size > 0 && first_size_ > 0);
     const auto edge = [&](std::int32_t e) { return cell_size(first_size_, options_.factor, e); };
     size = std::clamp(size, smallest_cell, largest_cell);
     auto e =
@@ -172,6 +183,7 @@ void DynamicGrids<D, T>::link_all(Level& level) {
 // is constant for each.
 template <int D, class T>
 void DynamicGrids<D, T>::fit_to_points(Level& level) {
+    QUADRAT_ASSERT(level.exponent == of_points && !level.members.empty());
     constexpr std::size_t largest_sample = 255;
     const std::size_t n = level.members.size(), sample = std::min(n, largest_sample), half = (sample + 1) / 2;
     level.unfitted = std::max<std::size_t>(64, 2 * n);
@@ -197,6 +209,7 @@ void DynamicGrids<D, T>::fit_to_points(Level& level) {
 
 template <int D, class T>
 void DynamicGrids<D, T>::erase(std::uint32_t slot) {
+    QUADRAT_ASSERT(holds(slot));
     Level& level = level_with(node_[slot].exponent);
     unlink(level, slot);
     const std::uint32_t last = level.members.back();

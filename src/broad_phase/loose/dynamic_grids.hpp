@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/array.hpp"
+#include "base/assert.hpp"
 #include "cells/quantiser.hpp"
 
 #include <quadrat/broad_phase/options.hpp>
@@ -46,7 +47,10 @@ class DynamicGrids {
     /// Cheap when the cell stays the same (HHG 2.6, second strategy). Returns true if the object changed its cell.
     bool move(std::uint32_t slot, const Box<D, T>& box);
 
-    [[nodiscard]] const Box<D, T>& box(std::uint32_t slot) const { return node_[slot].box; }
+    [[nodiscard]] const Box<D, T>& box(std::uint32_t slot) const {
+        QUADRAT_ASSERT(slot < node_.size());
+        return node_[slot].box;
+    }
     /// Which grid the object is in: the power of the factor; `of_points` for a point.
     static constexpr std::int32_t of_points = std::numeric_limits<std::int32_t>::min();
     [[nodiscard]] std::int32_t level(std::uint32_t slot) const { return node_[slot].exponent; }
@@ -127,6 +131,8 @@ class DynamicGrids {
         }
     };
 
+    /// Whether a slot is in the grids; for assertions.
+    [[nodiscard]] bool holds(std::uint32_t slot) const;
     [[nodiscard]] Level& level_for(const Box<D, T>& box, cells::Cell<D>& cell);
     [[nodiscard]] Level& level_with(std::int32_t exponent);
     [[nodiscard]] std::int32_t exponent_for(double size) const;

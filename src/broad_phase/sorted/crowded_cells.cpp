@@ -1,5 +1,7 @@
 #include "broad_phase/sorted/crowded_cells.hpp"
 
+#include "base/assert.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +15,14 @@ constexpr std::size_t first_look_least = 256, first_look_most = 4096;  // member
 constexpr std::size_t one_in = 100;   // objects, where dense and wrapped grids are compared
 constexpr double crowded_from = 64;   // others that an object shares its cell with; a grid more costs less than these
 constexpr std::size_t trimmed = 256;  // of so many, the first and the last do not count where bounds are found
+// A grid takes the place of another one, others being what an object shares its cell with (decision 0086, which says
+// what was measured; of these numbers only that the choice no longer flipped from one step to the next):
+//   wrapped      where the one that spans the world has half as many again, and `few_others` more: with fewer there is
+//                nothing to gain, and rows of a wrapped grid hold boxes from all over the world;
+//   for a crowd  where that leaves it fewer by a tenth: what lies on top of each other shares a cell in any grid, and
+//                the tenth is what estimates from a sample may differ by;
+//   many grids   where they halve the others of all, for each is searched against each.
+constexpr double wrapped_spares = 1.5, few_others = 0.4, crowd_keeps = 0.9, many_spare = 2;
 
 // Cells as long as wide: finer bins along x do not keep neighbours apart. Nothing for what the grid does not take.
 template <int D, class T>
@@ -34,6 +44,7 @@ struct Crowd {
 template <int D, class T>
 Crowd crowd(std::span<const Box<D, T>> sample, std::span<const std::uint32_t> members,
             std::span<const GridShape<D, T>> grids, double share, std::size_t count) {
+    QUADRAT_ASSERT(count != 0 && count <= members.size());
     std::vector<std::pair<std::uint64_t, std::uint32_t>> cells;
     cells.reserve(count);
     const double stride = static_cast<double>(members.size()) / static_cast<double>(count);
@@ -84,7 +95,7 @@ GridShape<D, T> best_shape(std::span<const Box<D, T>> sample, std::span<const st
     // Cells of a grid that is wrapped are small, but its rows hold boxes from all over the world.
     const std::size_t count = std::min(members.size(), std::max(first_look_least, demand.objects / one_in));
     const double others = others_in(sample, members, dense, share, count);
-    return others > 1.5 * others_in(sample, members, hashed, share, count) + 0.4 ? hashed : dense;
+    return others > wrapped_spares * others_in(sample, members, hashed, share, count) + few_others ? hashed : dense;
 }
 
 template <int D, class T>
@@ -99,6 +110,7 @@ template <int D, class T>
 Part<D, T> part_around(std::span<const Box<D, T>> sample, std::span<const std::uint32_t> members,
                        const GridShape<D, T>& shape, std::size_t worst) {
     const auto middle = cell_of(shape, sample[worst]);
+    QUADRAT_ASSERT(middle.has_value());  // a member of the grid
     std::vector<std::uint32_t> near;
     for (const std::uint32_t m : members) {
         const auto cell = cell_of(shape, sample[m]);
@@ -155,6 +167,8 @@ GridDemand<D, T> demand_of(std::span<const Box<D, T>> sample, std::span<const st
 template <int D, class T>
 void refine(std::span<const Box<D, T>> sample, std::vector<std::uint32_t> members, GridDemand<D, T> demand,
             double share, std::size_t room, std::vector<GridShape<D, T>>& grids) {
+    QUADRAT_ASSERT(room != 0);
+    QUADRAT_ASSERT(std::is_sorted(members.begin(), members.end()));  // some of them are looked for
     const std::size_t last = grids.size() + room;
     for (;;) {
         const GridShape<D, T> shape = best_shape<D, T>(sample, members, demand, share);
@@ -168,7 +182,7 @@ void refine(std::span<const Box<D, T>> sample, std::vector<std::uint32_t> member
         const GridShape<D, T> own = best_shape<D, T>(sample, part.members, part.demand, share);
         // Where many lie on top of each other no grid keeps them apart.
         if (!(others_in<D, T>(sample, part.members, own, share, count) <
-              0.9 * others_in<D, T>(sample, part.members, shape, share, count)))
+              crowd_keeps * others_in<D, T>(sample, part.members, shape, share, count)))
             return grids.push_back(shape);
         std::erase_if(members,
                       [&](std::uint32_t m) { return std::binary_search(part.members.begin(), part.members.end(), m); });
@@ -197,7 +211,7 @@ void CrowdedCells<D, T>::spread_out(std::span<const Box<D, T>> sample, std::vect
         std::sort(members.begin(), members.end());  // refine looks for some of them
         refine<D, T>(sample, members, demand, share, room, many);
     }
-    if (many.size() > 1 && 2 * crowd<D, T>(sample, members, many, share, members.size()).others <
+    if (many.size() > 1 && many_spare * crowd<D, T>(sample, members, many, share, members.size()).others <
                                others_in<D, T>(sample, members, one, share, members.size()))
         grids.insert(grids.end(), many.begin(), many.end());
     else

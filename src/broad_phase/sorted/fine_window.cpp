@@ -14,6 +14,7 @@ constexpr std::size_t read_ahead = 64;  // elements that vectors may read behind
 template <int D, class T>
 void FineWindow<D, T>::open(const GridShape<D, T>& shape, const SlabPartition<D, T>& partition, std::size_t first_slab,
                             std::size_t objects, const FilterTable* filters, bool changed) {
+    QUADRAT_ASSERT(!shape.wrapped());  // rows of the half stencil are ahead
     shape_ = shape;
     fine_ = FineGrid<D, T>::of(shape, objects);
     partition_ = &partition;
@@ -32,6 +33,7 @@ void FineWindow<D, T>::open(const GridShape<D, T>& shape, const SlabPartition<D,
 
 template <int D, class T>
 void FineWindow<D, T>::move_to(std::uint32_t slab) {
+    QUADRAT_ASSERT(partition_ && slab < shape_.slabs);
     if (slab < sorted_from_ || slab > sorted_to_) sorted_to_ = slab;
     sorted_from_ = slab;
     const std::uint32_t end = std::min(shape_.slabs, slab + reach_);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/array.hpp"
+#include "base/assert.hpp"
 #include "broad_phase/filter_table.hpp"
 #include "broad_phase/sorted/fine_grid.hpp"
 #include "broad_phase/sorted/slab_partition.hpp"
@@ -50,6 +51,7 @@ class FineWindow {
     [[nodiscard]] const FilterTable* filters() const;
     /// Of the slab moved to, and of the rows that follow it in the half stencil.
     [[nodiscard]] FineRow row(std::uint32_t row) const {
+        QUADRAT_ASSERT(row >> shape_.slab_shift >= sorted_from_ && row >> shape_.slab_shift < sorted_to_);
         const FineSlab& slab = ring_[(row >> shape_.slab_shift) & ring_mask_];
         return {&slab, slab.start.data() + std::size_t{row & (shape_.rows_per_slab() - 1)} * shape_.bins()};
     }

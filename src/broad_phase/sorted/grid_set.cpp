@@ -32,6 +32,7 @@ std::vector<Box<D, T>> draw_sample(const BoxInput<D, T>& input, std::size_t want
 template <class Job, class ObjectsTo>
 void cut_lines(std::uint32_t grid, std::size_t lines, std::size_t objects, ObjectsTo&& objects_to,
                std::vector<Job>& jobs) {
+    QUADRAT_ASSERT(objects != 0);
     for (std::size_t line = 0; line < lines;) {
         const std::size_t enough = objects_to(line) + objects;
         std::size_t end = line + 1, step = 1;
@@ -54,6 +55,7 @@ void cut_lines(std::uint32_t grid, std::size_t lines, std::size_t objects, Objec
 template <class Job>
 void cut_boxes(std::uint32_t home, std::uint32_t grid, std::size_t size, std::size_t objects, bool swapped,
                std::vector<Job>& jobs) {
+    QUADRAT_ASSERT(objects != 0);  // or it would never end
     for (std::size_t b = 0; b < size;) {
         const std::size_t end = size - b > objects ? b + objects : size;
         jobs.push_back({home, grid, b, end, swapped});
@@ -141,6 +143,7 @@ void GridSet<D, T>::make_columns(Executor* executor) const {
 
 template <int D, class T>
 void GridSet<D, T>::fill_column_filters(Executor* executor) const {
+    QUADRAT_ASSERT(filtered() && columns_.size() >= grids_.size());
     for (std::size_t g = 0; g < grids_.size(); ++g) columns_[g].fill_filters(filters_->values(), executor);
     column_filters_ready_.store(true, std::memory_order_release);
 }
@@ -168,6 +171,7 @@ GridSet<D, T>::Window::~Window() {
 
 template <int D, class T>
 FineWindow<D, T>& GridSet<D, T>::Window::on(std::size_t grid) {
+    QUADRAT_ASSERT(grid < set_.grids_.size());
     if (!window_) {
         const std::lock_guard lock(set_.window_mutex_);
         if (set_.windows_.empty()) {

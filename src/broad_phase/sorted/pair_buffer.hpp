@@ -34,7 +34,9 @@ class PairBuffer {
     explicit PairBuffer(std::vector<Pair>& target) : PairBuffer(target, target.size()) {}
     /// Keeps the first `size` pairs of `target`.
     PairBuffer(std::vector<Pair>& target, std::size_t size, const Spill& spill = {})
-        : target_(&target), size_(size), spill_(spill) {}
+        : target_(&target), size_(size), spill_(spill) {
+        QUADRAT_ASSERT(size <= target.size());
+    }
     PairBuffer(const PairBuffer&) = delete;
     PairBuffer& operator=(const PairBuffer&) = delete;
     ~PairBuffer() { target_->resize(size_); }
@@ -64,7 +66,9 @@ class PairBuffer {
     void settle() {
         if (size_ <= spill_.above) [[likely]]
             return;
-        size_ = spill_.take(spill_.context, {target_->data(), size_});
+        const std::size_t stay = spill_.take(spill_.context, {target_->data(), size_});
+        QUADRAT_ASSERT(stay <= size_);
+        size_ = stay;
         ++spills_;
     }
     /// How often pairs were shown.

@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 #include "broad_phase/sorted/crowded_cells.hpp"
+#include "broad_phase/sorted/kernels/half_stencil.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,10 +58,7 @@ struct Model {
 
     // Of about a third of a nanosecond: the constants come from timing the kernels, with AVX2 and AVX-512 (decision
     // 0083).
-    [[nodiscard]] double within() const {
-        const double rows = D == 3 ? 4.5 : 1.5;
-        return objects * (40 + rows * (8 + per_cell));
-    }
+    [[nodiscard]] double within() const { return objects * (40 + rows_to_search<D> * (8 + per_cell)); }
 
     // Cost of finding the pairs of a (homes) and b.
     [[nodiscard]] static double between(const Model& a, const Model& b) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "cells/slot_ids.hpp"
 #include "cells/validate.hpp"
 
 #include <quadrat/error.hpp>
@@ -18,50 +19,35 @@
 namespace quadrat::cells {
 
 template <int D, class T>
-class ObjectSlots {
+class ObjectSlots : public SlotIds<ObjectSlots<D, T>, NeverTwice> {
+    using Ids = SlotIds<ObjectSlots<D, T>, NeverTwice>;
+    using Ids::generations_;
+
   public:
     /// Slots, and those that hold an object.
     [[nodiscard]] std::size_t size() const { return boxes_.size(); }
-    [[nodiscard]] std::size_t live() const { return boxes_.size() - free_.size(); }
+    [[nodiscard]] std::size_t live() const { return boxes_.size() - Ids::free_slots(); }
     [[nodiscard]] std::span<const Box<D, T>> boxes() const { return boxes_; }
     /// Whether the object is in the runs of its cells as they were built; nothing of a slot that is gone counts.
     [[nodiscard]] bool built(std::uint32_t o) const { return state_.empty() || state_[o] == State::built; }
     [[nodiscard]] bool loose(std::uint32_t o) const { return !state_.empty() && state_[o] == State::loose; }
     [[nodiscard]] bool gone(std::uint32_t o) const { return !state_.empty() && state_[o] == State::gone; }
+    [[nodiscard]] bool in_use(std::uint32_t o) const { return !gone(o); }
     /// The objects that came or moved since the last build, and how many edits there were.
     [[nodiscard]] std::span<const std::uint32_t> loose() const { return loose_; }
     [[nodiscard]] std::size_t edits() const { return edits_; }
-
-    [[nodiscard]] bool contains(Id id) const {
-        return id.generation != 0 && id.slot < size() && !gone(id.slot) && generation(id.slot) == id.generation;
-    }
-    [[nodiscard]] Id id(std::uint32_t slot) const {
-        return slot < size() && !gone(slot) ? Id{slot, generation(slot)} : Id{};
-    }
-    /// The slot of an object; throws stale_id if it is not there.
-    [[nodiscard]] std::uint32_t checked(Id id) const {
-        if (!contains(id)) throw Error(ErrorKind::stale_id, "no such object", {.index = id.slot, .field = "id"});
-        return id.slot;
-    }
-
-    /// Never 0, which is that of the null id.
-    std::uint32_t next_generation() {
-        if (++last_generation_ == 0) ++last_generation_;
-        return last_generation_;
-    }
 
     /// Other objects; no id given before is valid.
     void replace(std::span<const Box<D, T>> boxes) {
         boxes_.assign(boxes.begin(), boxes.end());
         state_.clear();
-        free_.clear();
-        generation_.clear();
-        first_generation_ = next_generation();
+        Ids::forget_free();
+        generations_.renew();
     }
     /// New boxes for the same ids; those of empty slots are ignored, and need not be legal.
     void overwrite(std::span<const Box<D, T>> boxes, Executor* executor) {
         check_slots(boxes.size(), size());
-        if (free_.empty()) {
+        if (!Ids::has_free()) {
             check_boxes(boxes, executor);
             boxes_.assign(boxes.begin(), boxes.end());
             return;
@@ -73,33 +59,28 @@ class ObjectSlots {
     }
     /// Objects behind the last slot in use; returns the first.
     std::uint32_t append(std::span<const Box<D, T>> boxes) {
-        const std::size_t all = size();
         trim();
         const std::size_t before = size();
         check_count(before + boxes.size());
         boxes_.insert(boxes_.end(), boxes.begin(), boxes.end());
         if (!state_.empty()) state_.resize(size(), State::built);
-        if (before != all || !generation_.empty() || (before != 0 && !boxes.empty())) {
-            generation_.resize(before, first_generation_);
-            generation_.resize(size(), next_generation());
-        }
+        generations_.added(before, size());
         return static_cast<std::uint32_t>(before);
     }
     /// Forgets erased slots behind the last one in use, which are given again as newer generations.
     void trim() {
-        std::size_t used = size();
-        while (used != 0 && gone(static_cast<std::uint32_t>(used - 1))) --used;
+        const std::size_t used = Ids::used();
         if (used == size()) return;
+        Ids::forget_free_from(used);
         boxes_.resize(used);
         state_.resize(used);
-        std::erase_if(free_, [&](std::uint32_t slot) { return slot >= used; });
-        if (generation_.empty()) generation_.push_back(first_generation_);  // those who take these slots have their own
+        generations_.trimmed();
     }
     /// Everything that is there has been built.
     void settle() {
         edits_ = 0;
         loose_.clear();
-        if (free_.empty()) {
+        if (!Ids::has_free()) {
             state_.clear();
             return;
         }
@@ -113,9 +94,8 @@ class ObjectSlots {
     Id add(const Box<D, T>& box) {
         start_edits();
         std::uint32_t slot;
-        if (!free_.empty()) {
-            slot = free_.back();
-            free_.pop_back();
+        if (Ids::has_free()) {
+            slot = Ids::take_free();
             boxes_[slot] = box;
         } else {
             check_count(size() + 1);
@@ -124,10 +104,8 @@ class ObjectSlots {
             state_.push_back(State::gone);
             loose_at_.resize(size());
         }
-        generation_.resize(size(), first_generation_);
-        generation_[slot] = next_generation();
         loosen(slot);
-        return {slot, last_generation_};
+        return {slot, generations_.renew(slot, size())};
     }
     /// An object that was taken out gets another box and is loose.
     void put_back(std::uint32_t slot, const Box<D, T>& box) {
@@ -153,27 +131,24 @@ class ObjectSlots {
         QUADRAT_ASSERT(gone(slot));
         for (int k = 0; k < D; ++k)  // no test accepts it from now on
             boxes_[slot].lo[k] = boxes_[slot].hi[k] = std::numeric_limits<T>::quiet_NaN();
-        free_.push_back(slot);
+        Ids::give_back(slot);
         ++edits_;
     }
 
     [[nodiscard]] std::size_t capacity() const { return boxes_.capacity(); }
     [[nodiscard]] std::size_t bytes() const {
         return boxes_.capacity() * sizeof(Box<D, T>) + state_.capacity() * sizeof(State) +
-               (loose_.capacity() + loose_at_.capacity() + free_.capacity() + generation_.capacity()) *
-                   sizeof(std::uint32_t);
+               (loose_.capacity() + loose_at_.capacity()) * sizeof(std::uint32_t) + Ids::id_bytes();
     }
     void shrink() {
         const auto fit = [](auto&... vectors) { (vectors.shrink_to_fit(), ...); };
-        fit(boxes_, state_, loose_, loose_at_, free_);
+        fit(boxes_, state_, loose_, loose_at_);
+        Ids::shrink_free();
     }
 
   private:
     enum class State : std::uint8_t { built, loose, gone };
 
-    [[nodiscard]] std::uint32_t generation(std::uint32_t o) const {
-        return o < generation_.size() ? generation_[o] : first_generation_;
-    }
     void start_edits() {
         if (state_.size() == size()) return;
         state_.assign(size(), State::built);
@@ -189,9 +164,6 @@ class ObjectSlots {
     std::vector<Box<D, T>> boxes_;
     std::vector<State> state_;                     // empty while nothing was edited and no slot is free
     std::vector<std::uint32_t> loose_, loose_at_;  // objects in lists, and where each is in loose_
-    std::vector<std::uint32_t> free_;              // slots
-    std::vector<std::uint32_t> generation_;        // of slots that came one by one, and those before them
-    std::uint32_t first_generation_ = 1, last_generation_ = 1;
     std::size_t edits_ = 0;
 };
 

@@ -268,8 +268,7 @@ std::uint32_t homes_at_once(const GridShape<D, T>& shape, std::size_t objects) {
     constexpr double candidates = 58;  // as many as were measured to be best, for equal cubes and sizes of 1 to 12
     constexpr std::uint32_t homes_where_crowded = 12;  // 8 and 16 were as good, 4 and 32 were not (sticks)
     const double per_cell = static_cast<double>(objects) * shape.axis[0].reach / static_cast<double>(shape.cells());
-    const double rows = D == 3 ? 4.5 : 1.5;
-    const double fit = candidates / rows - 2 * per_cell;
+    const double fit = candidates / rows_to_search<D> - 2 * per_cell;
     return fit < 4 ? homes_where_crowded : static_cast<std::uint32_t>(std::min(fit, double(fine_group)));
 }
 

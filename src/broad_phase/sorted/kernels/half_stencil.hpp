@@ -7,6 +7,11 @@
 
 namespace quadrat::broad_phase {
 
+/// Rows that a home looks into: its own, of which on average half of a cell's boxes lie behind it, and those that
+/// follow it. 3D: 0.5 + 4, 2D: 0.5 + 1.
+template <int D>
+inline constexpr double rows_to_search = D == 3 ? 4.5 : 1.5;
+
 /// The rows that follow `row` in the half stencil, as row numbers. Returns how many.
 template <int D, class T>
 std::uint32_t following_rows(const GridShape<D, T>& shape, std::uint32_t row, std::uint32_t (&rows)[4]) {
