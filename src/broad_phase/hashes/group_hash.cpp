@@ -9,6 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "cells/bounded_pairs.hpp"
+#include "cells/counting_sort.hpp"
 #include "cells/hash.hpp"
 #include "cells/quantiser.hpp"
 #include "cells/validate.hpp"
@@ -16,7 +17,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
+#include <span>
 
 namespace quadrat {
 namespace {
@@ -157,10 +158,12 @@ struct GroupHash<D, T>::Impl {
             runs.push_back({i, j, static_cast<std::uint32_t>(smallest)});
             i = j;
         }
-        std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.voxel < b.voxel; });
+        const std::vector<Run> in_order_of_cells = runs;
         voxel_begin.assign(voxels + 1, 0);
-        for (const Run& r : runs) ++voxel_begin[r.voxel + 1];
-        std::partial_sum(voxel_begin.begin(), voxel_begin.end(), voxel_begin.begin());
+        cells::counting_sort(
+            std::span(voxel_begin).subspan(1), 0, static_cast<std::uint32_t>(runs.size()),
+            [&](std::uint32_t r) { return in_order_of_cells[r].voxel; },
+            [&](std::uint32_t r, std::uint32_t place) { runs[place] = in_order_of_cells[r]; });
     }
 
     // True in the one cell that a pair is reported in.
