@@ -23,6 +23,13 @@ inline double even_radius(double volume, int dimensions, std::size_t n, double c
     return std::pow(volume * count / (static_cast<double>(n) * unit_ball[dimensions - 1]), 1.0 / dimensions);
 }
 
+/// How many points the first radius should hold on average for a row of k. Of points that are spread at random, so that
+/// the number within a radius is a Poisson variable, 87 % (k = 4) to 99 % (k = 64) of the homes then find their k at
+/// the first try; the others ask again.
+inline double expected_count(std::uint32_t k) {
+    return 1.3 * static_cast<double>(k) + 1;
+}
+
 template <int D, class T>
 struct Nearest {
     /// One row per point of the index, or per query if they are not null. What CellIndex promises of it is in its
