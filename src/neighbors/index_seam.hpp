@@ -1,5 +1,5 @@
-// A way into a CellIndex for those who compare: tests, benchmarks and `quadrat neighbors --subdivision`. What is set here
-// changes how fast an answer comes, never the answer, and so it is no option of the public class.
+// A way into a CellIndex for those who compare: tests, benchmarks and `quadrat neighbors --subdivision`. What is set
+// here changes how fast an answer comes, never the answer, and so it is no option of the public class.
 #pragma once
 
 #include <quadrat/neighbors/cell_index.hpp>
