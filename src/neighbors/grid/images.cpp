@@ -224,8 +224,7 @@ void Images<D, T>::make(const Lattice<D, T>& lattice, double reach, std::span<co
     constexpr double tolerance = 1e-4;  // of a box: far more than rounding, far less than the cost of an image
     constexpr double each = sizeof(Record<D, T>) + sizeof(std::uint32_t) + sizeof(Shift) + 2 * sizeof(Vec<D, T>);
     QUADRAT_ASSERT(lattice.active() && (erased.empty() || erased.size() == wrapped.size()));
-    source.clear();
-    shift.clear();
+    QUADRAT_ASSERT(source.empty() && shift.empty());
     for (std::size_t i = 0; i < wrapped.size(); ++i) {
         if (!erased.empty() && erased[i]) continue;
         double f[D];

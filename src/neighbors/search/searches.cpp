@@ -151,7 +151,6 @@ void Searches<D, T>::stream(const IndexState<D, T>& s, Executor* executor, void*
 
 template <int D, class T>
 void Searches<D, T>::find_row(const IndexState<D, T>& s, std::uint32_t i, std::vector<std::uint32_t>& row) {
-    row.clear();
     const std::size_t p = s.place_of(i);
     const NeighborOptions options;
     NeighborListWriter::Segment segment;
