@@ -6,6 +6,7 @@
 #include <quadrat/error.hpp>
 #include <quadrat/neighbors/extended_spatial_hash.hpp>
 
+#include "neighbors/index_seam.hpp"
 #include "verb.hpp"
 
 #include <limits>
@@ -86,9 +87,10 @@ class CellIndexNeighbors final : public NeighborFinder<D, T> {
                   .rule = settings.rule,
                   .skin = settings.skin,
                   .periodic = settings.periodic,
-                  .subdivision = settings.subdivision,
                   .max_bytes = settings.max_bytes ? settings.max_bytes : std::numeric_limits<std::size_t>::max(),
-                  .executor = settings.executor}) {}
+                  .executor = settings.executor}) {
+        neighbors::IndexSeam<D, T>::subdivide(index_, settings.subdivision);
+    }
     void build(std::span<const Vec<D, T>> points) override {
         if (settings_.radii.empty())
             index_.build(points);

@@ -123,8 +123,8 @@ struct HalfSpace {
 /// indeterminate, so that a std::vector<Pair> can be resized for millions of results without being filled with zeros
 /// first. Eight bytes: an (N, 2) array of 32-bit numbers.
 struct Pair {
-    std::uint32_t first;
-    std::uint32_t second;
+    std::uint32_t first;   ///< the smaller one, or that of the first set
+    std::uint32_t second;  ///< the larger one, or that of the second set
 
     /// Leaves both members indeterminate, also in Pair{}.
     Pair() noexcept {}
@@ -144,9 +144,9 @@ struct Pair {
 /// Three vertex positions of a mesh: indices into the caller's array of vertices. An (N, 3) array of 32-bit numbers is
 /// an array of N of these. Equal are those with the same vertices in the same places.
 struct Triangle {
-    std::uint32_t a;
-    std::uint32_t b;
-    std::uint32_t c;
+    std::uint32_t a;  ///< any of the three; the winding is a, b, c
+    std::uint32_t b;  ///< the next one
+    std::uint32_t c;  ///< the last one
 
     friend constexpr bool operator==(const Triangle&, const Triangle&) = default;
 };

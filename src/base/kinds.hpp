@@ -37,12 +37,6 @@ using AnyOf = Kinds::Any<Of>;
 /// The scalar types by name, for what is known at run time only.
 enum class Scalar { f32, f64 };
 
-/// Calls visitor.operator()<D, T>() for each kind, in the order of the list.
-template <class Visitor>
-constexpr void for_each_kind(Visitor&& visitor) {
-    [&]<class... K>(KindList<K...>) { (visitor.template operator()<K::D, typename K::T>(), ...); }(Kinds{});
-}
-
 /// visitor.operator()<D, T>() of one kind; throws unsupported for a dimension that there is not.
 template <class Visitor>
 decltype(auto) dispatch(int dimension, Scalar type, Visitor&& visitor) {

@@ -1,6 +1,8 @@
 // Random numbers that are the same on every machine, for sampling, scattering and test data.
 #pragma once
 
+#include "base/assert.hpp"
+
 #include <cstdint>
 
 namespace quadrat::base {
@@ -22,7 +24,10 @@ class SplitMix {
     constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
     constexpr double uniform(double lo, double hi) { return lo + (hi - lo) * uniform(); }
     /// In [0, bound); bound > 0. The bias of the modulus is below 2^-32 for any bound below 2^32.
-    constexpr std::uint64_t below(std::uint64_t bound) { return next() % bound; }
+    constexpr std::uint64_t below(std::uint64_t bound) {
+        QUADRAT_ASSERT(bound > 0);
+        return next() % bound;
+    }
 
   private:
     std::uint64_t state_;

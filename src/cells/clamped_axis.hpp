@@ -7,6 +7,8 @@
 // cells/clamped_axis-inl.hpp has the same steps in vector code, with the same result for every bit of x.
 #pragma once
 
+#include "base/assert.hpp"
+
 #include <cstdint>
 
 namespace quadrat::cells {
@@ -14,17 +16,18 @@ namespace quadrat::cells {
 /// t clamped to [0, last] and truncated. `last` is representable in Integer.
 template <class Integer, class T>
 [[nodiscard]] constexpr Integer clamped_cell(T t, T last) {
+    QUADRAT_ASSERT(last >= T{0});
     t = t > T{0} ? t : T{0};
     t = t < last ? t : last;
     return static_cast<Integer>(t);
 }
 
-/// An axis whose cells are wide enough for their inverse to be finite.
+/// An axis whose cells are wide enough for their inverse to be finite. All zeros, as at first: one cell.
 template <class T>
 struct ClampedAxis {
-    T origin = 0;
-    T inverse = 1;  ///< cells per unit of length
-    T last = 0;     ///< the last cell, a whole number below 2^31
+    T origin{};
+    T inverse{};  ///< cells per unit of length
+    T last{};     ///< the last cell, a whole number below 2^31
 
     /// The place of x in units of cells, not clamped.
     [[nodiscard]] constexpr T place(T x) const { return (x - origin) * inverse; }
@@ -35,10 +38,10 @@ struct ClampedAxis {
 /// An axis with cells of any positive size: where 1 / edge would overflow, the distance is first scaled up.
 template <class T>
 struct ScaledAxis {
-    T origin = 0;
-    T scale = 1;    ///< a power of two, so that it rounds nothing
-    T inverse = 1;  ///< cells per unit of length, over the scale
-    T last = 0;     ///< as of ClampedAxis
+    T origin{};
+    T scale = 1;  ///< a power of two, so that it rounds nothing
+    T inverse{};  ///< cells per unit of length, over the scale
+    T last{};     ///< as of ClampedAxis
 
     [[nodiscard]] constexpr T place(T x) const { return (x - origin) * scale * inverse; }
     [[nodiscard]] constexpr std::int32_t cell(T x) const { return clamped_cell<std::int32_t>(place(x), last); }

@@ -8,6 +8,8 @@
 //   counted            [  2 ] [  0 ] [  3 ]
 //   places             [  0 ] [  2 ] [  2 ]        begin of each cell while members are put
 //   afterwards [  0  ] [  2 ] [  2 ] [  5 ]        cell c is [starts[c], starts[c + 1])
+//
+// Counters are unsigned, of 32 bits or more; members and places are numbers of the same type.
 #pragma once
 
 #include "base/assert.hpp"
@@ -15,14 +17,21 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
+#include <type_traits>
 
 namespace quadrat::cells {
 
+template <class Counters>
+using CounterOf = std::ranges::range_value_t<Counters>;
+
 /// Each count becomes the sum of `first` and the counts before it; returns the sum of all.
-inline std::uint32_t places_from_counts(std::span<std::uint32_t> counts, std::uint32_t first) {
-    for (std::uint32_t& c : counts) {
-        const std::uint32_t members = c;
+template <class Counters = std::span<std::uint32_t>>
+CounterOf<Counters> places_from_counts(Counters&& counts, CounterOf<Counters> first) {
+    static_assert(std::is_unsigned_v<CounterOf<Counters>> && sizeof(CounterOf<Counters>) >= sizeof(unsigned));
+    for (CounterOf<Counters>& c : counts) {
+        const CounterOf<Counters> members = c;
         c = first;
         first += members;
     }
@@ -31,17 +40,17 @@ inline std::uint32_t places_from_counts(std::span<std::uint32_t> counts, std::ui
 
 /// Calls put(i, place) for each i in [0, n) in order; places run from `first` on, cell by cell. cell_of(i) is below
 /// counters.size(). Counters need no value before; afterwards each is the end of its cell.
-template <class CellOf, class Put>
-void counting_sort(std::span<std::uint32_t> counters, std::uint32_t first, std::uint32_t n, CellOf&& cell_of,
-                   Put&& put) {
-    std::fill(counters.begin(), counters.end(), 0u);
-    for (std::uint32_t i = 0; i < n; ++i) {
+template <class CellOf, class Put, class Counters = std::span<std::uint32_t>>
+void counting_sort(Counters&& counters, CounterOf<Counters> first, CounterOf<Counters> n, CellOf&& cell_of, Put&& put) {
+    using Counter = CounterOf<Counters>;
+    std::fill(counters.begin(), counters.end(), Counter{0});
+    for (Counter i = 0; i < n; ++i) {
         QUADRAT_ASSERT(static_cast<std::size_t>(cell_of(i)) < counters.size());
         ++counters[cell_of(i)];
     }
-    const std::uint32_t end = places_from_counts(counters, first);
+    const Counter end = places_from_counts(counters, first);
     QUADRAT_ASSERT(end == first + n);
-    for (std::uint32_t i = 0; i < n; ++i) put(i, counters[cell_of(i)]++);
+    for (Counter i = 0; i < n; ++i) put(i, counters[cell_of(i)]++);
     QUADRAT_ASSERT(counters.empty() || counters.back() == end);
     static_cast<void>(end);
 }

@@ -8,6 +8,8 @@
 
 #include <quadrat/geometry.hpp>
 
+#include "base/assert.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -27,6 +29,7 @@ template <int D>
 /// The XOR hash spread over `bits` high-quality bits (Fibonacci hashing); 1 <= bits <= 64. For tables of 2^bits slots:
 /// the low bits of the XOR hash alone repeat with the low bits of the coordinates.
 [[nodiscard]] constexpr std::uint64_t spread_hash(std::uint64_t h, int bits) {
+    QUADRAT_ASSERT(bits >= 1 && bits <= 64);
     return (h * 0x9E3779B97F4A7C15u) >> (64 - bits);
 }
 
@@ -34,6 +37,7 @@ template <int D>
 /// includes the margin of reach() (cells/predicate.hpp).
 template <int D>
 [[nodiscard]] std::vector<Vec<D, int>> h_mask(double ratio) {
+    QUADRAT_ASSERT(ratio > 0 && ratio < 1024);
     const int most = static_cast<int>(std::ceil(ratio));
     std::vector<Vec<D, int>> mask;
     Vec<D, int> s{};

@@ -2,6 +2,7 @@
 // on contiguous runs of candidates.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/kinds.hpp"
 #include "cells/predicate.hpp"
 
@@ -62,11 +63,13 @@ struct MatchKernel {
 template <int D, class T>
 std::size_t match_box(const T* columns, std::size_t stride, std::size_t begin, std::size_t end, const Box<D, T>& query,
                       std::uint32_t* out) {
+    QUADRAT_ASSERT(begin <= end && end <= stride);
     return match_kernels().get<D, T>().box(columns, stride, begin, end, query, out);
 }
 template <int D, class T>
 std::size_t match_point(const T* columns, std::size_t stride, std::size_t begin, std::size_t end,
                         const Vec<D, T>& query, const NearTest<T>& near, std::uint32_t* out) {
+    QUADRAT_ASSERT(begin <= end && end <= stride);
     return match_kernels().get<D, T>().point(columns, stride, begin, end, query, near, out);
 }
 

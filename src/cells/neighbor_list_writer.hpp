@@ -4,6 +4,8 @@
 
 #include <quadrat/cells/neighbor_list.hpp>
 
+#include "base/assert.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,7 +30,10 @@ class NeighborListWriter {
     /// indeterminate.
     NeighborListWriter(NeighborList& list, std::size_t rows, std::size_t segments, const Extras& extras);
 
-    [[nodiscard]] Segment& segment(std::size_t s) { return list_.segments_[s]; }
+    [[nodiscard]] Segment& segment(std::size_t s) {
+        QUADRAT_ASSERT(s < list_.segments_.size());
+        return list_.segments_[s];
+    }
     [[nodiscard]] std::uint64_t* records() { return list_.offsets_.data(); }
 
     /// The record of a row, if it fits() in one.

@@ -12,6 +12,8 @@
 
 #include <quadrat/geometry.hpp>
 
+#include "base/assert.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -28,6 +30,7 @@ template <class T>
 /// Infinite for the largest doubles; a Quantiser with an infinite edge puts everything into cell 0.
 template <class T>
 [[nodiscard]] inline double reach(T radius) {
+    QUADRAT_ASSERT(radius > 0);
     const double margin = std::numeric_limits<T>::digits <= 24 ? 0x1p-20 : 0x1p-49;
     return std::nextafter(static_cast<double>(radius) * (1 + margin), std::numeric_limits<double>::infinity());
 }
@@ -39,6 +42,7 @@ class NearTest {
   public:
     /// radius is positive and finite.
     explicit NearTest(T radius) {
+        QUADRAT_ASSERT(radius > 0 && std::isfinite(radius));
         if (!plain_radius(radius)) {
             const int exponent = -std::ilogb(radius);
             scaled_ = true;

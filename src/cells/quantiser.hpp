@@ -106,16 +106,18 @@ class Quantiser {
 
 /// The cell at class k (edge * 2^k) that holds base cell c.
 [[nodiscard]] constexpr std::int64_t coarser(std::int64_t c, int k) {
+    QUADRAT_ASSERT(k >= 0 && k < 64);
     return c >> k;
 }
 template <int D>
 [[nodiscard]] constexpr Cell<D> coarser(Cell<D> c, int k) {
-    for (int axis = 0; axis < D; ++axis) c[axis] >>= k;
+    for (int axis = 0; axis < D; ++axis) c[axis] = coarser(c[axis], k);
     return c;
 }
 
 /// The first class k in [0, 62] at which base cells lo..hi (lo <= hi) are at most one cell apart.
 [[nodiscard]] inline int size_class(std::int64_t lo, std::int64_t hi) {
+    QUADRAT_ASSERT(lo <= hi);
     // At class k the distance is at least (hi - lo) / 2^k - 1 + 2^-k, so a k with more than 2 in the quotient cannot
     // do.
     int k = 0;

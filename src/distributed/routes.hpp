@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/parallel.hpp"
+#include "cells/counting_sort.hpp"
 
 namespace quadrat::distributed {
 
@@ -45,8 +46,8 @@ template <class Find>
     Routes result;
     result.counts.assign(static_cast<std::size_t>(ranks), 0);
     for (const Route& r : routes) ++result.counts[r.rank];
-    std::vector<std::size_t> next(result.counts.size() + 1, 0);
-    for (std::size_t r = 0; r < result.counts.size(); ++r) next[r + 1] = next[r] + result.counts[r];
+    std::vector<std::size_t> next(result.counts.begin(), result.counts.end());
+    cells::places_from_counts(next, 0);
     result.items.resize(routes.size());
     for (const Route& r : routes) result.items[next[r.rank]++] = r.item;
     return result;

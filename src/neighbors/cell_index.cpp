@@ -4,6 +4,7 @@
 #include <quadrat/error.hpp>
 
 #include "cells/validate.hpp"
+#include "neighbors/index_seam.hpp"
 #include "neighbors/nearest/nearest.hpp"
 #include "neighbors/search/searches.hpp"
 #include "neighbors/state.hpp"
@@ -179,5 +180,20 @@ template class CellIndex<2, float>;
 template class CellIndex<3, float>;
 template class CellIndex<2, double>;
 template class CellIndex<3, double>;
+
+namespace neighbors {
+
+template <int D, class T>
+void IndexSeam<D, T>::subdivide(CellIndex<D, T>& index, unsigned cells_per_radius) {
+    QUADRAT_ASSERT(index.size() == 0);
+    index.state_->subdivision = cells_per_radius;
+}
+
+template struct IndexSeam<2, float>;
+template struct IndexSeam<3, float>;
+template struct IndexSeam<2, double>;
+template struct IndexSeam<3, double>;
+
+}  // namespace neighbors
 
 }  // namespace quadrat

@@ -148,7 +148,7 @@ void IndexState<D, T>::sort(std::span<const Vec<D, T>> given, Bounds<D, T> bound
         const double radius = support.typical > 0 ? support.typical : 1;
         const Geometry<D, T> geometry =
             keep ? only.grid.geometry()
-                 : Geometry<D, T>(bounds_lo, bounds_hi, std::max<std::size_t>(count, 1), radius, options.subdivision);
+                 : Geometry<D, T>(bounds_lo, bounds_hi, std::max<std::size_t>(count, 1), radius, subdivision);
         if (plain_build)
             only.grid.build(geometry, placed, options.executor);
         else
@@ -188,7 +188,7 @@ void IndexState<D, T>::build_levels() {
         const double radius =
             pair_radius(options.rule, mean, static_cast<double>(level.largest)) + static_cast<double>(options.skin);
         const Bounds<D, T> bounds = Bounds<D, T>::of(members);
-        const Geometry<D, T> geometry(bounds.lo, bounds.hi, members.size(), radius, options.subdivision);
+        const Geometry<D, T> geometry(bounds.lo, bounds.hi, members.size(), radius, subdivision);
         level.grid.build(geometry, members, options.executor);
         gather_radii(level);
         level.begin = static_cast<std::uint32_t>(order_.size());

@@ -31,6 +31,7 @@ class IndexState {
     explicit IndexState(const Options& given) : options(given), lattice(given.periodic) {}
 
     const Options options;
+    unsigned subdivision = 0;  // cells per radius along y and z; 0: by density; see IndexSeam
     Lattice<D, T> lattice;
     std::size_t slots = 0;
     /// What follows from the radii.

@@ -5,14 +5,20 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -37,6 +43,78 @@ TEST(Executor, RunsEachTaskOnce) {
             base::run_tasks(executor.get(), count, [&](std::size_t k) { ++calls[k]; });
             for (auto& c : calls) EXPECT_EQ(c.load(), 1);
         }
+    }
+}
+
+TEST(Executor, HasTheThreadsThatWereAskedFor) {
+    const unsigned all = std::max(1u, std::thread::hardware_concurrency());
+    EXPECT_EQ(SerialExecutor().threads(), 1u);
+    for (const unsigned threads : {1u, 2u, 5u}) {
+        EXPECT_EQ(ThreadExecutor(threads).threads(), threads);
+        EXPECT_EQ(make_executor(threads)->threads(), threads);
+    }
+    EXPECT_EQ(ThreadExecutor(0).threads(), all);
+    EXPECT_EQ(make_executor(0)->threads(), all);
+}
+
+TEST(Executor, EndsItsThreads) {
+    const auto running = [] {
+        const std::filesystem::directory_iterator tasks("/proc/self/task"), end;
+        return std::distance(tasks, end);
+    };
+    if (!std::filesystem::exists("/proc/self/task")) GTEST_SKIP() << "threads are counted in /proc";
+    const auto before = running();
+    {
+        ThreadExecutor executor(6);
+        EXPECT_EQ(running(), before + 5);
+    }
+    // The system lists a thread for a moment after it was joined.
+    for (int wait = 0; wait < 200 && running() > before; ++wait)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(running(), before);
+}
+
+// What was started is ended before the error leaves.
+TEST(Executor, ThrowsWhereTheSystemGivesNoMoreThreads) {
+#if QUADRAT_SANITIZED
+    GTEST_SKIP() << "sanitizers need more address space than the limit";
+#endif
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        alarm(60);
+        rlimit limit{};
+        getrlimit(RLIMIT_AS, &limit);
+        limit.rlim_cur = rlim_t{1} << 30;
+        setrlimit(RLIMIT_AS, &limit);
+        try {
+            ThreadExecutor(4000);
+        } catch (const std::system_error&) {
+            _exit(0);
+        }
+        _exit(1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+// Each of two tasks waits for the other, more than once with the same threads, and after runs inside of tasks.
+TEST(Executor, RunsTasksSideBySide) {
+    ThreadExecutor executor(2);
+    const auto caller = std::this_thread::get_id();
+    for (int round = 0; round < 3; ++round) {
+        std::atomic<int> arrived{0}, met{0};
+        base::run_tasks(&executor, 2, [&](std::size_t) {
+            base::run_tasks(&executor, 3, [](std::size_t) {});
+            ++arrived;
+            const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            while (arrived < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+            // The run is not over before the slower one is.
+            if (std::this_thread::get_id() != caller) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            met += arrived == 2;
+        });
+        EXPECT_EQ(met, 2) << "round " << round;
     }
 }
 

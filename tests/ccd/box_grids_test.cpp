@@ -73,5 +73,21 @@ TEST(BoxGrids, EqualHierarchy) {
             }
 }
 
+// One grid for most boxes and one for a tail that is not too long, along whichever axis it is.
+TEST(BoxGrids, ATailGetsAGridOfItsOwn) {
+    for (int axis = 0; axis < 3; ++axis) {
+        std::vector<Box3f> set = boxes(5000, 5, false);
+        for (Box3f& box : set)
+            for (int k = 0; k < 3; ++k) box.hi[k] = box.lo[k] + 0.3f;
+        for (std::size_t i = 0; i < set.size(); i += 40) set[i].hi[axis] = set[i].lo[axis] + 2.4f;
+        ccd::BoxGrids grids;
+        grids.build(set, nullptr);
+        EXPECT_EQ(grids.misfits().size(), 0u) << axis;
+        ASSERT_EQ(grids.grids().grids().size(), 2u) << axis;
+        EXPECT_GT(grids.grids().grids()[0].shape.cells(), set.size() / 4) << axis;
+        EXPECT_GT(grids.grids().grids()[0].size, set.size() * 9 / 10) << axis;
+    }
+}
+
 }  // namespace
 }  // namespace quadrat

@@ -148,6 +148,35 @@ TEST(KeyTables, HaveTheSizeOfWhatTheyHold) {
     EXPECT_LE(table.bytes(), 40 * sizeof(cells::CellSlot));
 }
 
+TEST(KeyTables, FindWhatWasAddedAndNothingElse) {
+    cells::KeyTable<cells::KeySlot> table;
+    for (int round = 0; round < 2; ++round) {
+        table.start(0, 10);
+        for (std::uint32_t k = 0; k < 3000; ++k) {
+            EXPECT_EQ(table.find(k * 977u), nullptr) << k;
+            table.add(k * 977u).first = k;
+            for (std::uint32_t j = k > 5 ? k - 5 : 0; j <= k; ++j) {
+                ASSERT_NE(table.find(j * 977u), nullptr) << k << " " << j;
+                ASSERT_EQ(table.find(j * 977u)->first, j) << k;
+            }
+        }
+        for (std::uint32_t k = 0; k < 3000; ++k) {
+            ASSERT_NE(table.find(k * 977u), nullptr) << k;
+            ASSERT_EQ(table.find(k * 977u)->first, k);
+            ASSERT_EQ(table.add(k * 977u).first, k);
+            ASSERT_EQ(table.find(k * 977u + 1), nullptr);
+        }
+        EXPECT_EQ(table.live(), 3000u);
+    }
+    // Of fixed length: keys with the same remainder are one.
+    table.start(7, 10);
+    table.add(3).first = 30;
+    EXPECT_EQ(table.add(10).first, 30u);
+    EXPECT_EQ(table.find(17)->first, 30u);
+    EXPECT_EQ(table.find(4), nullptr);
+    EXPECT_EQ(table.live(), 1u);
+}
+
 TEST(HierarchicalHash, FixedTablesPerClassShareTheLength) {
     std::vector<Box3f> boxes;
     for (int i = 0; i < 3000; ++i) {

@@ -415,6 +415,30 @@ TEST(Limits, CoincidentPointsAreCountedButNotStored) {
     EXPECT_EQ(list.size(), 0u);
 }
 
+TEST(Limits, ARefusalNamesTheSizeOfAnyKindOfList) {
+    constexpr std::uint64_t n = 400;
+    const std::vector<Vec3f> points(n, Vec3f{{1, 2, 3}});
+    CellIndex<3, float> index({.radius = 0.1f, .max_bytes = 100'000});
+    index.build(points);
+    NeighborList list;
+    const auto expect_entries = [&](std::uint64_t entries, auto&& find) {
+        try {
+            find();
+            ADD_FAILURE() << entries;
+        } catch (const Error& e) {
+            EXPECT_EQ(e.kind(), ErrorKind::too_large);
+            EXPECT_NE(std::string(e.what()).find("for " + std::to_string(entries) + " entries"), std::string::npos)
+                << e.what();
+        }
+    };
+    expect_entries(n * (n - 1), [&] { index.find_neighbors(list); });
+    expect_entries(n * n, [&] { index.find_neighbors(list, {.self = true}); });
+    expect_entries(n * (n - 1) / 2, [&] { index.find_neighbors(list, {.half = true}); });
+    expect_entries(n * (n + 1) / 2, [&] { index.find_neighbors(list, {.half = true, .self = true}); });
+    expect_entries(n * (n - 1), [&] { index.find_neighbors(list, {.vectors = true}); });
+    expect_entries(n * n, [&] { index.find_neighbors(std::span<const Vec3f>(points), list); });
+}
+
 TEST(Limits, AHundredThousandPointsAtOnePlace) {
     if (!test::kWhole) GTEST_SKIP() << "quadratic: minutes under a sanitizer";
     // The list would take 40 GB. Counts and streams work; storing is refused after a small part of what is allowed.

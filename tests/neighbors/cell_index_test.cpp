@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "base/simd.hpp"
+#include "neighbors/index_seam.hpp"
 #include "support/compare.hpp"
 #include "support/kinds.hpp"
 #include "support/oracle.hpp"
@@ -49,7 +50,8 @@ Rows mirrored(const Rows& half) {
 template <int D, class T>
 void expect_exact(std::span<const Vec<D, T>> points, T radius, unsigned subdivision = 0) {
     const Rows expected = test::oracle_neighbors<D, T>(points, radius);
-    CellIndex<D, T> index({.radius = radius, .subdivision = subdivision});
+    CellIndex<D, T> index({.radius = radius});
+    neighbors::IndexSeam<D, T>::subdivide(index, subdivision);
     index.build(points);
     NeighborList list;
     index.find_neighbors(list);

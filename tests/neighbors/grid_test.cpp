@@ -111,6 +111,44 @@ TEST(Grid, MovedPointsAreSortedAsByBuild) {
         }
 }
 
+TEST(Grid, CrowdingIsTheMeanOfWhatSharesABin) {
+    const float lo[3] = {0, 0, 0}, hi[3] = {9, 9, 9};
+    std::vector<Vec3f> points(6, Vec3f{{1, 1, 1}});
+    points.push_back({{8, 8, 8}});
+    points.push_back({{8, 8, 8}});
+    Grid<3, float> grid;
+    EXPECT_EQ(grid.crowding(), 0);
+    grid.build(Geometry<3, float>(lo, hi, points.size(), 1, 0), std::span<const Vec3f>(points), nullptr);
+    EXPECT_EQ(grid.crowding(), (36.0 + 4.0) / 8.0);
+}
+
+TEST(Grid, HasTheScratchOfTheLastSortOnly) {
+    const std::size_t n = 30000;
+    auto points = crowded<3, float>(n, 0);
+    std::vector<Record<3, float>> records(n);
+    const float lo[3] = {0, 0, 0}, hi[3] = {100, 100, 100};
+    const Geometry<3, float> geometry(lo, hi, n, 4, 0);
+    for (const bool from_records : {false, true}) {
+        for (std::uint32_t i = 0; i < n; ++i) records[i] = {{points[i][0], points[i][1], points[i][2]}, i};
+        const auto build = [&](Grid<3, float>& grid) {
+            if (from_records)
+                grid.build(geometry, std::span<const Record<3, float>>(records), nullptr);
+            else
+                grid.build(geometry, std::span<const Vec3f>(points), nullptr);
+        };
+        Grid<3, float> fresh, used;
+        build(fresh);
+        build(used);
+        EXPECT_EQ(used.bytes(), fresh.bytes());
+        for (std::size_t i = 0; i < n; i += 100) points[i][0] = 100 - points[i][0];
+        ASSERT_TRUE(used.update(points, nullptr));
+        build(used);
+        EXPECT_EQ(used.bytes(), fresh.bytes());
+        used.release_scratch();
+        EXPECT_LT(used.bytes(), fresh.bytes());
+    }
+}
+
 TEST(Grid, AnUpdateThatTheSampleDidNotForeseeIsRefused) {
     // Every point but those that the sample looks at goes elsewhere.
     const std::size_t n = 8192;

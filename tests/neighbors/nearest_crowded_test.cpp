@@ -1,6 +1,7 @@
 // The k nearest where no radius fits: points on many scales, at one place, on a lattice with many equal distances,
 // queries far outside of all points, each in an open and in a periodic box; for every kind against sorted distances to
 // all, and the same bytes for 1, 2 and 7 threads and every SIMD target. The number of tests is bounded.
+#include <quadrat/error.hpp>
 #include <quadrat/neighbors.hpp>
 
 #include "base/random.hpp"
@@ -105,6 +106,44 @@ TYPED_TEST(NearestCrowded, ManyScalesOfDensity) {
     for (const std::uint32_t k : {1u, 16u, 100u}) check<D, T>(points, k, T(0), false);
     check<D, T>(points, 16, T(1e-3), false);
     check<D, T>(many_scales<D, T>(20, 2), 40, T(0), false);
+}
+
+// Cells are made for points like these, in a cube, in a sheet and on a line: the first look has to be about right.
+TYPED_TEST(NearestCrowded, EvenPointsTakeAFewTestsEach) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    for (int dimensions = 1; dimensions <= D; ++dimensions)
+        for (int first = 0; first < D; ++first)
+            for (const std::uint32_t k : {1u, 8u, 30u}) {
+                base::SplitMix random(9);
+                std::vector<Vec<D, T>> points(5000, Vec<D, T>{});
+                for (auto& p : points)
+                    for (int c = 0; c < dimensions; ++c) p[(first + c) % D] = static_cast<T>(random.uniform(-300, 500));
+                CellIndex<D, T> index({.radius = 1});
+                index.build(points);
+                NeighborList list;
+                index.find_nearest(k, list);
+                EXPECT_EQ(list.entries(), points.size() * k);
+                EXPECT_LT(index.stats().tests, points.size() * (60 + 12 * std::uint64_t{k}))
+                    << dimensions << " " << first << " " << k;
+            }
+}
+
+TYPED_TEST(NearestCrowded, NeedsTheBytesOfItsRows) {
+    constexpr int D = TypeParam::D;
+    using T = typename TypeParam::T;
+    const auto points = many_scales<D, T>(100, 5);
+    const std::size_t need = points.size() * (3 * (4 + sizeof(T)) + 8);
+    for (const std::size_t less : {0u, 1u}) {
+        CellIndex<D, T> index({.radius = 1, .max_bytes = need - less});
+        index.build(points);
+        NeighborList list;
+        if (less == 0)
+            EXPECT_NO_THROW(index.find_nearest(3, list));
+        else
+            EXPECT_THROW(index.find_nearest(3, list), Error);
+        EXPECT_EQ(list.entries(), less == 0 ? 300u : 0u);
+    }
 }
 
 TYPED_TEST(NearestCrowded, PointsAtAFewPlaces) {

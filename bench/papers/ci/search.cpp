@@ -7,6 +7,7 @@
 #include <quadrat/neighbors/extended_spatial_hash.hpp>
 
 #include "base/random.hpp"
+#include "neighbors/index_seam.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -114,7 +115,8 @@ int main(int argc, char** argv) {
     first = true;
     for (unsigned H = 1; H <= 5; ++H) {
         NeighborList list;
-        CellIndex<3, float> index({.radius = h, .subdivision = H});
+        CellIndex<3, float> index({.radius = h});
+        neighbors::IndexSeam<3, float>::subdivide(index, H);
         const double indexing = median_ms(3, [&] {
             index.build(many);
             index.find_neighbors(list);

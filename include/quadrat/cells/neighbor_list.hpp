@@ -48,11 +48,9 @@ using Shift = Vec<3, std::int32_t>;
 
 /// What a NeighborList holds.
 struct NeighborListStats {
-    /// Rows, and neighbours in all of them together.
-    std::size_t rows = 0;
-    std::uint64_t entries = 0;
-    /// Memory, spare capacity included.
-    std::uint64_t bytes = 0;
+    std::size_t rows = 0;       ///< as size()
+    std::uint64_t entries = 0;  ///< neighbours in all rows together
+    std::uint64_t bytes = 0;    ///< memory held, spare capacity included
 };
 
 /// The arrays of a NeighborList in input order, each with an owner of its own: NeighborList::release() gives them.
@@ -61,9 +59,13 @@ template <int D, class T>
 struct NeighborArrays {
     /// One more than there are rows: row i is [offsets[i], offsets[i + 1]) of the others.
     OwnedArray<std::int64_t> offsets;
+    /// The neighbours, row after row; what follows lies side by side with them.
     OwnedArray<std::uint32_t> indices;
+    /// Of the kind that the search was asked for.
     OwnedArray<T> distances;
+    /// From the row's point to the neighbour.
     OwnedArray<Vec<D, T>> vectors;
+    /// Periodic images, in whole box vectors.
     OwnedArray<Shift> shifts;
 };
 
@@ -90,7 +92,7 @@ class NeighborList {
 
     /// How many rows: one per point, or per query. O(1).
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// True if there is no row; a list of empty rows is not empty.
+    /// True if there is no row; a list of empty rows is not empty. O(1).
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     /// How many neighbours in all rows together. O(1).
     [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }

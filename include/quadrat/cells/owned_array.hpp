@@ -22,8 +22,9 @@ class Buffer {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
   public:
+    /// No memory.
     Buffer() = default;
-    // Moving swaps: the other one gets what was here, and frees it when it goes.
+    /// Moving swaps: the other one gets what was here, and frees it when it goes.
     Buffer(Buffer&& other) noexcept { swap(other); }
     Buffer& operator=(Buffer&& other) noexcept {
         swap(other);
@@ -56,6 +57,7 @@ class Buffer {
         capacity_ = 0;
         return std::exchange(data_, nullptr);
     }
+    /// Exchanges the memory, in constant time; what was in data() of one is in that of the other.
     void swap(Buffer& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(capacity_, other.capacity_);
@@ -71,6 +73,7 @@ class Buffer {
     std::size_t capacity_ = 0;
 };
 
+/// For std::unique_ptr: memory that std::malloc gave.
 struct FreeMemory {
     void operator()(void* memory) const noexcept { std::free(memory); }
 };
@@ -83,25 +86,35 @@ class OwnedArray {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
   public:
+    /// No elements and no memory.
     OwnedArray() = default;
+    /// Constant time; the elements stay where they are. The other array is empty afterwards.
     OwnedArray(OwnedArray&& other) noexcept
         : data_(std::move(other.data_)), size_(std::exchange(other.size_, std::size_t{0})) {}
+    /// The same, after what this array held is freed.
     OwnedArray& operator=(OwnedArray&& other) noexcept {
         data_ = std::move(other.data_);
         size_ = std::exchange(other.size_, std::size_t{0});
         return *this;
     }
-    /// Takes memory that std::malloc gave.
+    /// Takes memory that std::malloc gave, and frees it in the end.
     ///
+    /// data: null only if size is 0.
     /// size: how many elements of it are in use.
     OwnedArray(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
 
+    /// The first element, valid until the array is assigned to, released or destroyed. As with a pointer, elements of a
+    /// const array can be written.
     [[nodiscard]] T* data() const noexcept { return data_.get(); }
+    /// How many elements. O(1).
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    /// i: below size(), which is not checked.
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data_.get()[i]; }
+    /// For loops over the elements.
     [[nodiscard]] T* begin() const noexcept { return data(); }
     [[nodiscard]] T* end() const noexcept { return data() + size_; }
+    /// All elements; valid as data() is.
     [[nodiscard]] operator std::span<T>() const noexcept { return {data(), size_}; }
 
     /// Gives the memory away; it goes with std::free. Null if there is none.

@@ -69,6 +69,8 @@ namespace neighbors {
 
 template <int D, class T>
 class IndexState;
+template <int D, class T>
+struct IndexSeam;
 
 }  // namespace neighbors
 
@@ -91,9 +93,6 @@ class CellIndex {
         T skin = 0;
         /// The box that repeats. Default: open along all axes.
         Periodic<D, T> periodic = {};
-        /// Cells per radius along y and z (the H of the paper), for experiments: results do not depend on it. Default:
-        /// 0, chosen by density.
-        unsigned subdivision = 0;
         /// The most bytes that a call may allocate for its result, and for the images of a periodic box within reach;
         /// what needs more is refused with Error{too_large} that names the bytes. Default: no limit.
         std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
@@ -266,6 +265,8 @@ class CellIndex {
     }
 
   private:
+    friend struct neighbors::IndexSeam<D, T>;
+
     enum class Threads { caller, executor };
     void stream(void* context, detail::RowSink* sink, Threads threads) const;
     void stream_rows(void* context, detail::LoopSink<D, T>* sink, const NeighborOptions& options) const;

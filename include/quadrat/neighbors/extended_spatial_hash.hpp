@@ -84,8 +84,8 @@ class ExtendedSpatialHash {
     ///
     /// out: what it held is gone; its memory is used again. contiguous() afterwards.
     void find_neighbors(NeighborList& out) const;
-    /// Row q: the points within options.radius of query q, a point at its very place included, in the same order. Not
-    /// for tables with radii, which is asserted.
+    /// Row q: the points within options.radius of query q, a point at its very place included, in the same order. For
+    /// tables with radii that is Error{unsupported}.
     ///
     /// queries: finite, anywhere, or Error{bad_value} names the index of one that is not. Then, or if options.radius is
     /// 0, the list is empty.

@@ -69,7 +69,7 @@ enum class RadiusRule : std::uint8_t {
 /// point type, holds no state, and never falls when one of the radii grows.
 namespace radius_rules {
 
-/// RadiusRule::own: the other radius is not looked at.
+/// RadiusRule::own: the other radius is not looked at. Exact.
 struct Own {
     static constexpr std::string_view name = "own";
     template <class T>
@@ -77,7 +77,7 @@ struct Own {
         return own;
     }
 };
-/// RadiusRule::max.
+/// RadiusRule::max: the larger radius, exactly.
 struct Max {
     static constexpr std::string_view name = "max";
     template <class T>
@@ -85,7 +85,7 @@ struct Max {
         return own > other ? own : other;
     }
 };
-/// RadiusRule::min.
+/// RadiusRule::min: the smaller radius, exactly.
 struct Min {
     static constexpr std::string_view name = "min";
     template <class T>
@@ -93,7 +93,7 @@ struct Min {
         return own < other ? own : other;
     }
 };
-/// RadiusRule::sum.
+/// RadiusRule::sum: rounded once, in T.
 struct Sum {
     static constexpr std::string_view name = "sum";
     template <class T>

@@ -3,6 +3,7 @@
 #include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "cells/bounded_pairs.hpp"
+#include "cells/counting_sort.hpp"
 #include "cells/hash.hpp"
 #include "cells/quantiser.hpp"
 #include "cells/validate.hpp"
@@ -171,10 +172,12 @@ void GroupMap<D, T>::map_groups() {
         runs_.push_back({i, j, static_cast<std::uint32_t>(smallest)});
         i = j;
     }
-    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.voxel < b.voxel; });
+    const std::vector<Run> in_order_of_cells = runs_;
     voxel_begin_.assign(voxels_ + 1, 0);
-    for (const Run& r : runs_) ++voxel_begin_[r.voxel + 1];
-    std::partial_sum(voxel_begin_.begin(), voxel_begin_.end(), voxel_begin_.begin());
+    cells::counting_sort(
+        std::span(voxel_begin_).subspan(1), 0, static_cast<std::uint32_t>(runs_.size()),
+        [&](std::uint32_t r) { return in_order_of_cells[r].voxel; },
+        [&](std::uint32_t r, std::uint32_t place) { runs_[place] = in_order_of_cells[r]; });
 }
 
 // True in the one cell that a pair is reported in.

@@ -9,6 +9,7 @@
 // Vertex-face and edge-edge differ only in which vectors the cubic and the side conditions are made of.
 #include "ccd/filter/filter.hpp"
 
+#include "base/assert.hpp"
 #include "ccd/filter/quadratic.hpp"
 
 namespace quadrat::ccd {
@@ -133,6 +134,7 @@ struct Cubic {
 
     // The coefficients on [s, e], by blossoming.
     [[nodiscard]] Cubic part(double s, double e) const {
+        QUADRAT_ASSERT(0 <= s && s <= e && e <= 1);
         const double s1 = 1 - s;
         const double e1 = 1 - e;
         const double as = b[0] * s1 + b[1] * s, bs = b[1] * s1 + b[2] * s, cs = b[2] * s1 + b[3] * s;
@@ -185,6 +187,7 @@ class Search {
     // The ends of [s, e] have certain, opposite signs: finds the root in double, then proves where it is.
     Verdict bracket(double s, double e, const Cubic& f, double& time) {
         const auto& b = f.b;
+        QUADRAT_ASSERT(s < e && (b[0] < 0) != (b[3] < 0));
         const double rounding = 4 * roundoff * f.size();
         double lo = 0;
         double hi = 1;
@@ -270,6 +273,7 @@ Verdict refine(ImpactKind kind, const FourPoints& start, const FourPoints& end, 
 
 Verdict filter_impact(ImpactKind kind, const FourPoints& start, const FourPoints& end, double tolerance,
                       bool skip_separation, double& time) {
+    QUADRAT_ASSERT(tolerance > 0);
     Difference d[4];
     int count = 0;
     const std::size_t first = kind == ImpactKind::vertex_face ? 1 : 2;

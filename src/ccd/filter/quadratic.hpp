@@ -3,6 +3,7 @@
 // docs/reference/ccd.md and, where that leaves the sign open, from exact coefficients.
 #pragma once
 
+#include "base/assert.hpp"
 #include "ccd/exact/coefficients.hpp"
 #include "ccd/filter/filter.hpp"
 #include "ccd/vector.hpp"
@@ -34,6 +35,7 @@ struct Quadratic {
 
     /// 1 or -1 if all values over [s, e] are beyond the error on that side, otherwise 0.
     [[nodiscard]] int sign(double s, double e) const {
+        QUADRAT_ASSERT(0 <= s && s <= e && e <= 1);
         const double s1 = 1 - s;
         const double e1 = 1 - e;
         const double ps = q[0] * s1 + q[1] * s;
@@ -72,6 +74,7 @@ class SideConditions {
 
     /// The sign of component k of the i-th condition if it is certain over all of [s, e], otherwise 0.
     [[nodiscard]] int sign(int k, int i, double s, double e) {
+        QUADRAT_ASSERT(k >= 0 && k < 3 && i >= 0 && i < count_);
         const int rough = rough_of(k, i).sign(s, e);
         return rough != 0 || !exact_ ? rough : fine(k, i).sign(s, e);
     }
@@ -98,6 +101,7 @@ class SideConditions {
 
     /// The same at the start (end = 0) or at the end (1) of the step, exactly. Needs refine(). Perhaps: on one line.
     [[nodiscard]] Inside inside_at(int end) {
+        QUADRAT_ASSERT(end == 0 || end == 1);
         for (int k = 0; k < 3; ++k) {
             int seen = 0;
             for (int i = 0; i < count_; ++i) {
@@ -131,6 +135,7 @@ class SideConditions {
 
     // With an error of 0 where the condition is zero all the time.
     const Quadratic& fine(int k, int i) {
+        QUADRAT_ASSERT(exact_);
         Quadratic& g = fine_[k][i];
         if (have_[k][i]) return g;
         have_[k][i] = true;

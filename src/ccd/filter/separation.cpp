@@ -7,6 +7,7 @@
 // roots of polynomials and has no degenerate cases; unlike additive CCD it is not early by a share of the gap.
 #include "ccd/filter/separation.hpp"
 
+#include "base/assert.hpp"
 #include "ccd/closest/nearest.hpp"
 #include "ccd/vector.hpp"
 
@@ -126,6 +127,7 @@ class Search {
 
 bool stay_apart(const Positions& a, const Positions& b, const Vec3d& v, const Vec3d& w, const Vec3d& size,
                 double distance) {
+    QUADRAT_ASSERT(a.count == b.count && (a.count == 3 || a.count == 4) && distance >= 0);
     double error = 0;
     for (int k = 0; k < 3; ++k) error += std::max(std::fabs(v[k]), std::fabs(w[k])) * size[k];
     const double least = distance * (1 + 16 * roundoff) + span_error * error + separation_floor;
@@ -138,6 +140,7 @@ bool stay_apart(const Positions& a, const Positions& b, const Vec3d& v, const Ve
 
 double separation_time(ImpactKind kind, const FourPoints& start, const FourPoints& end, double distance,
                        double tolerance) {
+    QUADRAT_ASSERT(distance > 0 && std::isfinite(distance) && tolerance > 0);
     return Search(kind, start, end, distance, tolerance).run();
 }
 

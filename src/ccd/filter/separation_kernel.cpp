@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "base/assert.hpp"
 #include "ccd/filter/filter.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -94,6 +95,7 @@ namespace quadrat::ccd {
 HWY_EXPORT(SeparatedBlock);
 
 std::uint64_t separated(const DifferenceBlock& block, int vectors, double distance) {
+    QUADRAT_ASSERT((vectors == 6 || vectors == 8) && distance >= 0);
     return HWY_DYNAMIC_DISPATCH(SeparatedBlock)(block, vectors, distance);
 }
 

@@ -51,7 +51,7 @@ std::vector<Shape> choose_shapes(std::span<const Box3f> boxes) {
         const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(sizes.size()) * most_of_them);
         std::nth_element(sizes.begin(), at, sizes.end());
         most.largest[k] = *at;
-        long_tail |= all.largest[k] > tail_ratio * *at && all.largest[k] > 0;
+        long_tail |= all.largest[k] > tail_ratio * *at;
     }
     if (long_tail) return broad_phase::SizeClasses<3, float>::choose(sample, all.objects);
     all.objects = std::max<std::size_t>(1, all.objects / 8);
@@ -90,6 +90,7 @@ void find_pairs_within(const BoxGrids& set, const PairJob& job, std::vector<Pair
         set.grids().run(job, window, buffer);
         return;
     }
+    QUADRAT_ASSERT(job.home == set.misfit_grid() && !set.misfits().empty());
     // Misfits against everything; two misfits meet from both sides.
     const std::span<const std::uint32_t> ids = set.misfits();
     std::vector<Pair> pairs;

@@ -6,6 +6,7 @@
 
 #include <quadrat/ccd/contacts.hpp>
 
+#include "base/assert.hpp"
 #include "ccd/pipeline/box_grids.hpp"
 #include "ccd/pipeline/features.hpp"
 
@@ -21,7 +22,10 @@ class MeetingRule {
     MeetingRule(std::span<const MovingMesh> meshes, ContactScope scope);
 
     [[nodiscard]] bool everything() const { return everything_; }
-    [[nodiscard]] bool operator()(std::uint32_t a, std::uint32_t b) const { return allowed_[a * count_ + b] != 0; }
+    [[nodiscard]] bool operator()(std::uint32_t a, std::uint32_t b) const {
+        QUADRAT_ASSERT(a < count_ && b < count_);
+        return allowed_[a * count_ + b] != 0;
+    }
 
   private:
     std::size_t count_;
@@ -36,6 +40,7 @@ struct AllBoxes {
 
 /// How far boxes grow on each side so that features within the distance overlap: half of it, rounded up.
 [[nodiscard]] inline double half(double distance) {
+    QUADRAT_ASSERT(distance >= 0);
     const double h = distance / 2;
     return 2 * h < distance ? std::nextafter(h, distance) : h;
 }

@@ -5,6 +5,7 @@
 //     line, line           the same                              u, v along the edges, d between them
 //
 // (N / M)' = (N' - q M') / M and (N / M)'' = (N'' - q M'' - q' M'^T - M' q'^T) / M with q = N / M.
+#include "base/assert.hpp"
 #include "ccd/potential/matrices.hpp"
 
 namespace quadrat {
@@ -25,6 +26,7 @@ Form<n> quotient(const Form<n>& top, const Form<n>& bottom) {
 // |x|^2 by x as vector number `i` of n.
 template <int n>
 Form<n> square(const Vector3& x, int i) {
+    QUADRAT_ASSERT(i >= 0 && i < n);
     Form<n> f;
     f.value = x.squaredNorm();
     f.gradient.template segment<3>(3 * i) = 2 * x;

@@ -3,6 +3,7 @@
 
 #include <quadrat/ccd/proximity.hpp>
 
+#include "base/assert.hpp"
 #include "ccd/potential/matrices.hpp"
 
 #include <cmath>
@@ -49,6 +50,7 @@ Derivatives product(const Derivatives& a, const Derivatives& b) {
 
 // Turns the axes i and j so that a(i, j) becomes 0.
 void rotate(Matrix12& a, Matrix12& vectors, int i, int j) {
+    QUADRAT_ASSERT(i != j);
     if (a(i, j) == 0) return;
     const double theta = (a(j, j) - a(i, i)) / (2 * a(i, j));
     const double t = (theta < 0 ? -1 : 1) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
@@ -88,6 +90,7 @@ ActiveStencil stencil_of(ImpactKind kind, const FourPoints& points) {
         s.kind = kind == ImpactKind::vertex_face ? StencilKind::point_triangle : StencilKind::edge_edge;
         return s;
     }
+    QUADRAT_ASSERT(count[0] > 0 && count[1] > 0);
     const int longer = count[1] > count[0] ? 1 : 0;  // the edge, if there is one, comes second
     const std::uint8_t point = used[1 - longer][0];
     if (count[longer] == 2) {
@@ -101,6 +104,7 @@ ActiveStencil stencil_of(ImpactKind kind, const FourPoints& points) {
 }
 
 ScalarDerivatives log_barrier(double s, double r) {
+    QUADRAT_ASSERT(r > 0);
     if (!(s < r)) return {};
     if (!(s > 0)) {
         const double infinity = std::numeric_limits<double>::infinity();
@@ -128,6 +132,7 @@ Derivatives edge_mollifier(const FourPoints& p, double threshold) {
 }
 
 Derivatives contact_barrier(ImpactKind kind, const FourPoints& points, double activation_sq, double threshold) {
+    QUADRAT_ASSERT(activation_sq > 0);
     const ActiveStencil s = stencil_of(kind, points);
     const FourPoints p = chosen(s, points);
     if (!(distance_sq(s.kind, p) < activation_sq)) return {};
@@ -149,6 +154,7 @@ FrictionContact friction_contact(ImpactKind kind, const FourPoints& points, doub
 // goes from 0 to 1.
 Derivatives friction_potential(const FrictionContact& contact, const FourPoints& displacement, double mu,
                                double threshold) {
+    QUADRAT_ASSERT(mu >= 0 && threshold > 0);
     const Vector3 n = vector(contact.normal);
     const Matrix3 across = Matrix3::Identity() - n * n.transpose();
     Vector3 motion = Vector3::Zero();

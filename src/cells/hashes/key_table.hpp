@@ -47,6 +47,7 @@ class KeyTable {
         } else if (fixed_ || slots_.empty() || slots_.size() / 64 > expected + 64) {
             slots_ = std::vector<Slot>(64);
         }
+        QUADRAT_ASSERT(!slots_.empty());
         fixed_ = fixed_length != 0;
         bits_ = static_cast<int>(std::bit_width(slots_.size())) - 1;
         live_ = 0;
@@ -67,6 +68,7 @@ class KeyTable {
             }
             while (slots_[at].stamp == stamp_ && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
         }
+        QUADRAT_ASSERT(at < slots_.size());
         Slot& s = slots_[at];
         if (s.stamp != stamp_) {
             s = {};

@@ -5,8 +5,10 @@
 // descent, not in it; a hit counts only in its true cell, so that cells with equal keys do not give it twice.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "cells/bounded_rows.hpp"
+#include "cells/counting_sort.hpp"
 #include "cells/hashes/key_table.hpp"
 #include "cells/predicate.hpp"
 #include "cells/quantiser.hpp"
@@ -25,6 +27,7 @@ class OnTheFly {
     /// those before it: the same pairs in the same order.
     std::uint64_t find(std::span<const Vec<D, T>> points, T radius, int levels, Executor* executor,
                        std::size_t max_bytes, NeighborList& out) {
+        QUADRAT_ASSERT(levels >= 1 && (levels - 1) * step < 64);
         quantiser_ = Quantiser<D>(reach(radius));
         levels_ = levels;
         table_.start(0, points.size());
@@ -139,19 +142,15 @@ class OnTheFly {
         if (list_bytes(n, 2 * count) > max_bytes)
             throw_too_large(2 * count, list_bytes(n, 2 * count), "neighbours", max_bytes);
         std::vector<std::uint64_t> begin(n + 1, 0);
-        for (const Search& part : parts) {
-            for (const Pair& p : part.pairs) {
-                ++begin[p.first + 1];
-                ++begin[p.second + 1];
-            }
-        }
-        for (std::size_t i = 0; i < n; ++i) begin[i + 1] += begin[i];
+        const std::span<std::uint64_t> next = std::span(begin).subspan(1);
+        for (const Search& part : parts)
+            for (const Pair& p : part.pairs) ++next[p.first], ++next[p.second];
+        places_from_counts(next, 0);
         std::vector<std::uint32_t> entries(2 * count);
-        std::vector<std::uint64_t> at(begin.begin(), begin.end() - 1);
         for (const Search& part : parts)
             for (const Pair& p : part.pairs) {
-                entries[at[p.first]++] = p.second;
-                entries[at[p.second]++] = p.first;
+                entries[next[p.first]++] = p.second;
+                entries[next[p.second]++] = p.first;
             }
         out.start();
         for (std::size_t i = 0; i < n; ++i)

@@ -3,6 +3,8 @@
 // each other, as columns, instead of in a chain.
 #pragma once
 
+#include "base/assert.hpp"
+#include "cells/counting_sort.hpp"
 #include "cells/hash.hpp"
 #include "cells/match.hpp"
 #include "cells/quantiser.hpp"
@@ -11,7 +13,9 @@
 #include <quadrat/geometry.hpp>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -29,23 +33,20 @@ class PointTable {
         slots_.assign(std::size_t{1} << bits_, Slot{});
         slot_of_.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
+            for (int k = 0; k < D; ++k) QUADRAT_ASSERT(std::isfinite(points[i][k]));
             const Cell<D> cell = quantiser_.cell(points[i]);
             std::size_t s = home(cell);
             while (slots_[s].count != 0 && !(slots_[s].cell == cell)) s = next(s);
             slots_[s].cell = cell;
             ++slots_[s].count;
+            ++slots_[s].end;
             slot_of_[i] = static_cast<std::uint32_t>(s);
         }
-        std::uint32_t sum = 0;
-        for (Slot& s : slots_) {
-            s.first = sum;
-            sum += s.count;
-        }
+        places_from_counts(slots_ | std::views::transform(&Slot::end), 0);
         sorted_.resize(n);
         index_.resize(n);
-        std::vector<std::uint32_t> filled(slots_.size());
         for (std::size_t i = 0; i < n; ++i) {
-            const std::uint32_t place = slots_[slot_of_[i]].first + filled[slot_of_[i]]++;
+            const std::uint32_t place = slots_[slot_of_[i]].end++;
             index_[place] = static_cast<std::uint32_t>(i);
             sorted_[place] = points[i];
         }
@@ -68,7 +69,7 @@ class PointTable {
             for (int k = 0; k < D; ++k) cell[k] = home_cell[k] + s[k];
             for (std::size_t at = home(cell); slots_[at].count != 0; at = next(at))
                 if (slots_[at].cell == cell) {
-                    fn(slots_[at].first, slots_[at].first + slots_[at].count);
+                    fn(slots_[at].end - slots_[at].count, slots_[at].end);
                     break;
                 }
         }
@@ -100,8 +101,8 @@ class PointTable {
   private:
     struct Slot {
         Cell<D> cell{};
-        std::uint32_t first = 0;
         std::uint32_t count = 0;
+        std::uint32_t end = 0;  // of its points in sorted_; until they are there, see counting_sort.hpp
     };
     [[nodiscard]] std::size_t home(const Cell<D>& cell) const {
         return static_cast<std::size_t>(spread_hash(xor_hash(cell), bits_));

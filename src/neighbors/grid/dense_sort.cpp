@@ -5,7 +5,6 @@
 #include "neighbors/grid/source.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace quadrat::neighbors {
 namespace {
@@ -134,18 +133,14 @@ void DenseSort<D, T>::cut_part(const Parts& parts, std::size_t p, std::uint32_t 
     const unsigned down = parts.shift - finer.shift;
     const std::size_t pieces = std::size_t{1} << down;
     QUADRAT_ASSERT(pieces <= max_parts && !records.empty());
-    std::uint32_t at[max_parts + 1] = {};
     base::Array<std::uint32_t> rows(records.size());
     key_kernels().get<D, T>().rows(to_.geometry, records[0].v, record_stride<D, T>, records.size(), rows.data());
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        rows[i] = (rows[i] >> finer.shift) & static_cast<std::uint32_t>(pieces - 1);
-        ++at[rows[i] + 1];
-    }
-    std::uint32_t first[max_parts + 1];
-    std::partial_sum(at, at + pieces + 1, first);
-    std::copy_n(first, pieces, at);
     base::Array<Record<D, T>> cut(records.size());
-    for (std::size_t i = 0; i < records.size(); ++i) cut[at[rows[i]]++] = records[i];
+    std::uint32_t first[max_parts + 1] = {};
+    cells::counting_sort(
+        {first + 1, pieces}, 0, static_cast<std::uint32_t>(records.size()),
+        [&](std::uint32_t i) { return (rows[i] >> finer.shift) & static_cast<std::uint32_t>(pieces - 1); },
+        [&](std::uint32_t i, std::uint32_t place) { cut[place] = records[i]; });
     for (std::size_t k = 0; k < pieces && ((p << down) + k) << finer.shift < parts.rows; ++k)
         sort_part(finer, (p << down) + k, begin + first[k], {cut.data() + first[k], first[k + 1] - first[k]});
 }

@@ -128,6 +128,7 @@ Vec<D, T> Lattice<D, T>::offset(const Shift& n) const {
 
 template <int D, class T>
 void Lattice<D, T>::images_near(const T* lo, const T* hi, double reach, std::int32_t* from, std::int32_t* to) const {
+    QUADRAT_ASSERT(active_ && reach >= 0);
     constexpr double tolerance = 1e-4, most = 0x1p30;
     for (int k = 0; k < D; ++k) {
         if (!repeats_[k]) continue;
@@ -146,6 +147,7 @@ void Lattice<D, T>::images_near(const T* lo, const T* hi, double reach, std::int
 template <int D, class T>
 Wrapped<D, T> Wrapped<D, T>::of(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> given,
                                 std::span<const std::uint8_t> erased, Executor* executor) {
+    QUADRAT_ASSERT(lattice.active() && (erased.empty() || erased.size() == given.size()));
     constexpr std::size_t grain = 16384;
     struct Span {
         double lo[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, hi[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
@@ -205,6 +207,7 @@ Wrapped<D, T> Wrapped<D, T>::of(const Lattice<D, T>& lattice, std::span<const Ve
 template <int D, class T>
 void Images<D, T>::wrap(const Lattice<D, T>& lattice, std::span<const Vec<D, T>> points,
                         std::span<const std::uint8_t> erased) {
+    QUADRAT_ASSERT(lattice.active() && (erased.empty() || erased.size() == points.size()));
     wrapped.assign(points.size(), Vec<D, T>{});
     turns.assign(points.size(), Shift{});
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -220,8 +223,8 @@ void Images<D, T>::make(const Lattice<D, T>& lattice, double reach, std::span<co
                         std::uint64_t max_bytes, std::vector<Record<D, T>>& records) {
     constexpr double tolerance = 1e-4;  // of a box: far more than rounding, far less than the cost of an image
     constexpr double each = sizeof(Record<D, T>) + sizeof(std::uint32_t) + sizeof(Shift) + 2 * sizeof(Vec<D, T>);
-    source.clear();
-    shift.clear();
+    QUADRAT_ASSERT(lattice.active() && (erased.empty() || erased.size() == wrapped.size()));
+    QUADRAT_ASSERT(source.empty() && shift.empty());
     for (std::size_t i = 0; i < wrapped.size(); ++i) {
         if (!erased.empty() && erased[i]) continue;
         double f[D];

@@ -72,6 +72,7 @@ struct ListNearest {
 template <class T, class SearchHomes>
 std::uint64_t list_nearest(const ListNearest& how, std::span<const std::uint32_t> homes, NeighborList& out,
                            SearchHomes&& search) {
+    QUADRAT_ASSERT(homes.size() <= how.rows);
     const std::size_t rows = how.rows;
     const std::uint64_t each = how.each, max_bytes = how.max_bytes;
     const std::size_t grain = std::max<std::size_t>(nearest_chunk, homes.size() / 8192 + 1);
@@ -191,8 +192,8 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
     if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
     if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
     if (s.periodic()) return find_images(s, queries, k, max_distance, out, watch.stop);
-    const T typical = typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, s.count()),
-                                           1.3 * static_cast<double>(k) + 1);
+    const T typical =
+        typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, s.count()), expected_count(k));
     const T first = max_distance > T(0) ? std::min(typical, max_distance) : typical;
     const std::shared_ptr<const Grid<D, T>> grid = s.nearest.get(first, [&] { return grid_for(s, first); });
     QUADRAT_ASSERT(grid->size() == s.count());

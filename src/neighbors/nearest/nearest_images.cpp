@@ -153,7 +153,7 @@ class Rounds {
         int dimensions = 0;
         for (int k = 0; k < D; ++k)
             if (job_.lattice.repeats(k) || extent[k] > 1e-3 * longest) volume *= extent[k], ++dimensions;
-        const double even = even_radius(volume, dimensions, reals_.size(), 1.3 * static_cast<double>(job_.k) + 1);
+        const double even = even_radius(volume, dimensions, reals_.size(), expected_count(job_.k));
         // So far away k images of the home itself are found.
         const double certain = (0.5 * static_cast<double>(job_.k) + 1) * shortest;
         return std::min(even, certain);

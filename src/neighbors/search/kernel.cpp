@@ -16,6 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <int D, class T, bool kLabels>
 std::size_t cull(const Group<T>& g, const Part<T>& p, std::size_t at) {
+    QUADRAT_ASSERT(g.scratch && (p.range_count == 0 || p.ranges));
     const Tag<T> d;
     const LabelTag<T> du;
     const std::size_t lanes = hn::Lanes(d);
@@ -80,6 +81,7 @@ std::size_t cull(const Group<T>& g, const Part<T>& p, std::size_t at) {
 
 template <int D, class T, bool kHalf, bool kStore>
 void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
+    QUADRAT_ASSERT(g.size <= max_group && candidates <= g.scratch->capacity && (!kStore || out));
     const Tag<T> d;
     const LabelTag<T> du;
     using Label = hn::TFromD<LabelTag<T>>;
@@ -137,6 +139,7 @@ void test(Group<T>& g, std::size_t candidates, std::uint32_t* out) {
 
 template <int D, class T>
 void measure(Group<T>& g, std::size_t candidates, T* distances_sq, std::uint32_t* labels) {
+    QUADRAT_ASSERT(g.size <= max_group && candidates <= g.scratch->capacity);
     const Tag<T> d;
     const LabelTag<T> du;
     using Label = hn::TFromD<LabelTag<T>>;

@@ -18,16 +18,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <int D, class T>
 void find_boxes(Batch<T>& batch, const T* const* homes) {
+    QUADRAT_ASSERT(batch.count >= 1 && batch.count <= Batch<T>::most);
     const hn::ScalableTag<T> d;
     const std::size_t lanes = hn::Lanes(d);
     for (unsigned g = 0; g < batch.count; ++g) {
         const std::uint32_t first = batch.first[g];
+        QUADRAT_ASSERT(first < batch.first[g + 1]);
         const std::size_t size = batch.first[g + 1] - first;
         for (int axis = 0; axis < D; ++axis) {
             const T* const c = homes[axis] + first;
             auto lo = hn::Set(d, c[0]);
             auto hi = lo;
-            for (std::size_t k = 0; k < size; k += lanes) {
+            for (std::size_t k = 1; k < size; k += lanes) {
                 const auto v = hn::IfThenElse(hn::FirstN(d, size - k), hn::LoadU(d, c + k), lo);
                 lo = hn::Min(lo, v), hi = hn::Max(hi, v);
             }
@@ -35,17 +37,12 @@ void find_boxes(Batch<T>& batch, const T* const* homes) {
             batch.hi[axis][g] = hn::GetLane(hn::MaxOfLanes(d, hi));
         }
     }
-    for (int axis = 0; axis < D; ++axis)
-        for (unsigned g = batch.count; g < Batch<T>::most; ++g) {
-            batch.lo[axis][g] = batch.lo[axis][0];
-            batch.hi[axis][g] = batch.hi[axis][0];
-        }
-    for (unsigned g = batch.count; g < Batch<T>::most; ++g) batch.longest[g] = batch.longest[0];
 }
 
 template <int D, class T>
 void find_ranges(const Batch<T>& batch, const Geometry<D, T>& geometry, const RowOfCells<T>* rows, std::size_t count,
                  BinRanges* out) {
+    QUADRAT_ASSERT(geometry.dense);
     const hn::ScalableTag<T> d;
     const hn::Rebind<std::int32_t, decltype(d)> di;
     const hn::RebindToUnsigned<decltype(di)> du;

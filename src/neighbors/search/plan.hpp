@@ -39,9 +39,10 @@ struct BinRanges {
 template <int D, class T>
 struct Planner {
     unsigned most_homes;  ///< in a group, at most max_group: more share the culling, fewer leave less to compare
-    /// Fills lo and hi from the homes' coordinates; lanes without a group become copies of the first.
+    /// Fills lo and hi from the homes' coordinates; lanes without a group keep what they held.
     void (*boxes)(Batch<T>&, const T* const* homes);
-    /// For each row of a dense grid: the bins within reach of the boxes; from == to where the row is too far away.
+    /// For each row of a dense grid: the bins within reach of the boxes; from == to where the row is too far away. What
+    /// lanes without a group get means nothing.
     void (*ranges)(const Batch<T>&, const Geometry<D, T>&, const RowOfCells<T>* rows, std::size_t count,
                    BinRanges* out);
 };

@@ -35,6 +35,7 @@ class RangeFinder {
 
     /// The rows of cells within reach of what lies between lo and hi, in the order of storage.
     const std::vector<RowOfCells<T>>& rows(const T* lo, const T* hi, T reach) {
+        QUADRAT_ASSERT(reach >= T(0));
         const T far = reach + geometry_->slack;
         std::int64_t low[2] = {0, 0}, high[2] = {0, 0};
         for (int k = 1; k < D; ++k) {

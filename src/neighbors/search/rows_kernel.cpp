@@ -31,7 +31,8 @@ HWY_INLINE hn::Vec<LabelTag<T>> words_at(const std::uint32_t* words, std::size_t
 // A rule without its case is an error in every build.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
-/// pair_radius() of each lane.
+/// pair_radius() of each lane. Not through with_rule(), which is compiled for every processor: vectors would have to go
+/// through it in memory.
 template <class V>
 HWY_INLINE V combine(RadiusRule rule, V own, V other) {
     switch (rule) {
@@ -50,6 +51,7 @@ HWY_INLINE V combine(RadiusRule rule, V own, V other) {
 
 template <int D, class T>
 std::size_t cull_pairs(const Group<T>& g, const Part<T>& p, std::size_t at) {
+    QUADRAT_ASSERT(g.scratch && at <= g.scratch->capacity && (p.range_count == 0 || p.ranges));
     const Tag<T> d;
     const LabelTag<T> du;
     const std::size_t lanes = hn::Lanes(d);
@@ -179,6 +181,7 @@ HWY_INLINE std::size_t one_part(const Group<T>& g, unsigned a, const Part<T>& p,
 
 template <int D, class T, bool kPairs, int kOut>
 std::size_t rows(Group<T>& g, const RowsOut<T>& out) {
+    QUADRAT_ASSERT(g.size <= max_group && g.part_count > 0 && (kOut < 1 || out.labels) && (kOut < 2 || out.squared));
     std::size_t n = 0;
     for (unsigned a = 0; a < g.size; ++a) {
         const std::size_t begin = n;

@@ -71,6 +71,7 @@ std::size_t pad_row(const RowsOut<T>& out, std::uint32_t label, std::size_t n) {
 
 template <int D, class T>
 std::size_t rows(Group<T>& g, const RowsOut<T>& out) {
+    QUADRAT_ASSERT(g.size <= max_group && g.part_count > 0 && (!out.squared || out.labels));
     std::size_t n = 0;
     for (unsigned a = 0; a < g.size; ++a) {
         std::uint32_t count = 0;

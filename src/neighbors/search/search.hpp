@@ -140,6 +140,7 @@ class Search {
 
     /// The bit of each point's group, in the order of the levels.
     void sort_groups() {
+        QUADRAT_ASSERT(options_.groups.size() == state_.slots);
         more_groups_ = options_.searches.size() > 32;
         for (const Level<D, T>& level : state_.levels)
             for (const unsigned word : {0u, 1u}) {

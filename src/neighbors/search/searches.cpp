@@ -140,7 +140,7 @@ void Searches<D, T>::stream(const IndexState<D, T>& s, Executor* executor, void*
         std::vector<std::uint32_t> counts;
         for (std::size_t b = begin; b < end; b += step) {
             const std::size_t e = std::min(end, b + step);
-            counts.assign(e - b, 0);
+            counts.resize(e - b);
             StoreRows rows(segment, 0, nullptr,
                            [&](std::uint32_t place, std::uint64_t, std::uint32_t k) { counts[place - b] = k; });
             search.run(b, e, rows);
@@ -151,7 +151,6 @@ void Searches<D, T>::stream(const IndexState<D, T>& s, Executor* executor, void*
 
 template <int D, class T>
 void Searches<D, T>::find_row(const IndexState<D, T>& s, std::uint32_t i, std::vector<std::uint32_t>& row) {
-    row.clear();
     const std::size_t p = s.place_of(i);
     const NeighborOptions options;
     NeighborListWriter::Segment segment;

@@ -54,6 +54,7 @@ class Walk {
     Walk(const Grid<D, T>& homes, const Grid<D, T>& points, const Reach<T>& reach, const Around<D, T>* around = nullptr)
         : homes_(homes), points_(points), geometry_(points.geometry()), reach_(reach), finder_(points) {
         QUADRAT_ASSERT(geometry_.dense == homes.geometry().dense);
+        QUADRAT_ASSERT(!around || around->own < around->levels.size());
         parts_.resize(1);
         parts_[0] = part_of(points);
         parts_[0].own = &homes == &points;
@@ -323,6 +324,7 @@ class Walk {
 
     /// The radii of the homes at [h, end), which are a group; returns how far the longest reaches.
     T set_own_radii(std::uint32_t h, std::uint32_t end) {
+        QUADRAT_ASSERT(reach_.radii && h < end && end - h <= max_group);
         const T largest = *std::max_element(reach_.radii + h, reach_.radii + end);
         set_radii(end - h, reach_.of(largest, reach_.largest));
         for (std::uint32_t p = h; p < end; ++p) {
@@ -356,7 +358,7 @@ class Walk {
     Group<T> group_{};
     std::vector<Part<T>> parts_;
     const Planner<D, T> planner_ = vector_planners().template get<D, T>();
-    Batch<T> batch_;
+    Batch<T> batch_{};
     RangeList ranges_;
     std::vector<BinRanges> bin_ranges_;
     std::size_t candidates_ = 0;

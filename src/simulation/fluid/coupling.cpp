@@ -2,9 +2,11 @@
 #include "simulation/fluid/coupling.hpp"
 
 #include "base/parallel.hpp"
+#include "cells/counting_sort.hpp"
 #include "simulation/fluid/boundary.hpp"
 
 #include <cmath>
+#include <span>
 
 namespace quadrat::simulation {
 namespace {
@@ -65,13 +67,13 @@ void Coupling::finish(std::vector<float>& diagonal) {
     if (holds_.empty()) return;
     const std::vector<Body>& bodies = solids_.bodies();
     row_.assign(fluid_.p.size() + 1, 0);
+    for (const Hold& h : holds_) ++row_[h.particle];
+    cells::places_from_counts(row_, 0);
     column_.assign(bodies.size() + 1, 0);
-    for (const Hold& h : holds_) ++row_[h.particle + 1], ++column_[h.body + 1];
-    for (std::size_t i = 0; i < fluid_.p.size(); ++i) row_[i + 1] += row_[i];
-    for (std::size_t b = 0; b < bodies.size(); ++b) column_[b + 1] += column_[b];
     by_body_.resize(holds_.size());
-    std::vector<std::size_t> next = column_;
-    for (std::uint32_t e = 0; e < holds_.size(); ++e) by_body_[next[holds_[e].body]++] = e;
+    cells::counting_sort(
+        std::span(column_).subspan(1), 0, holds_.size(), [&](std::size_t e) { return holds_[e].body; },
+        [&](std::size_t e, std::size_t place) { by_body_[place] = static_cast<std::uint32_t>(e); });
 
     accelerations_.assign(bodies.size(), {});
     inverse_inertia_.assign(bodies.size(), Matrix3d::Zero());

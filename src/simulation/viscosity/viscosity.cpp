@@ -2,6 +2,7 @@
 #include "simulation/viscosity/viscosity.hpp"
 
 #include "base/assert.hpp"
+#include "cells/counting_sort.hpp"
 #include "simulation/fluid/pair_loops.hpp"
 
 #include <algorithm>
@@ -93,8 +94,8 @@ void Viscosity::arrange(std::size_t begin, std::size_t end, std::vector<Hold>& h
 void Viscosity::join_holds(std::vector<std::vector<Hold>>& found) {
     for (const std::vector<Hold>& part : found) holds_.insert(holds_.end(), part.begin(), part.end());
     row_.assign(n_ + 1, 0);
-    for (const Hold& h : holds_) ++row_[h.particle + 1];
-    for (std::size_t i = 0; i < n_; ++i) row_[i + 1] += row_[i];
+    for (const Hold& h : holds_) ++row_[h.particle];
+    cells::places_from_counts(row_, 0);
     held_.resize(holds_.size());
     for (std::size_t b = 0; b < solids_.bodies().size(); ++b) {
         const Body& body = solids_.bodies()[b];
