@@ -1,6 +1,7 @@
 #include "voxels/data.hpp"
 
 #include <quadrat/error.hpp>
+#include <quadrat/voxels/voxel_index.hpp>
 
 #include "support/scale.hpp"
 #include "voxels/hash/build.hpp"
@@ -146,6 +147,23 @@ TEST(PerfectHash, CoherenceOfRepeatingPatterns) {
     EXPECT_LE(coherent.buckets(), plain.buckets() * 1.1);
 }
 
+TEST(PerfectHash, StatsAreThoseOfAnIndexWithoutTags) {
+    const auto points = test::random_voxels<3>(5000, 0, 100);
+    for (const int bits : {8, 11}) {
+        const auto hash = PerfectHash<3>::build(points, {.offset_bits = bits, .unique_tags = false});
+        const VoxelStats s = hash.stats();
+        EXPECT_EQ(s.entries, points.size());
+        EXPECT_EQ(s.values, hash.slots());
+        EXPECT_EQ(s.index_bytes, hash.offsets().size() - 8);
+        EXPECT_EQ(s.bytes(), s.index_bytes);
+        const auto index = VoxelIndex<3>::build(
+            points, {.layout = Layout::voxel, .encoding = Encoding::constrained, .offset_bits = bits});
+        EXPECT_EQ(index.stats().index_bytes, index.hash().stats().index_bytes);
+        EXPECT_EQ(index.stats().values, index.hash().stats().values);
+    }
+    EXPECT_EQ(PerfectHash<3>().stats().bytes(), 0u);
+}
+
 TEST(PerfectHash, EmptySet) {
     const auto hash = PerfectHash<3>::build({});
     std::array<std::uint32_t, 3> local;
@@ -239,7 +257,7 @@ TEST(Sizes, AreCoprimeAndLargeEnough) {
 TEST(Divider, IsExactOverItsRange) {
     for (const std::uint32_t d : {1u, 2u, 3u, 7u, 255u, 256u, 641u, 4095u, 65521u, 65535u, 65536u})
         for (std::uint32_t x = 0; x < 1u << 22; x += (x % d == d - 1 || x % d == 0) ? 1 : std::max(1u, d - 1 - x % d))
-            ASSERT_EQ(Divider(d).remainder(x), x % d) << x << " mod " << d;
+            ASSERT_EQ(voxels::Divider(d).remainder(x), x % d) << x << " mod " << d;
 }
 
 RC_GTEST_PROP(PerfectHash, AnySetOfPositions, ()) {
