@@ -4,8 +4,11 @@
 // or r - 1, which the paper found unpromising.
 #pragma once
 
+#include "base/assert.hpp"
+
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace quadrat::voxels {
@@ -19,8 +22,9 @@ inline constexpr std::uint32_t largest_size = 65535;
     return std::uint64_t{s[0]} * s[1] * s[2];
 }
 
-/// Of a modulo m; the two are coprime.
+/// Of a modulo m; the two are coprime. 0 for m = 1.
 [[nodiscard]] inline std::uint32_t inverse(std::uint32_t a, std::uint32_t m) {
+    QUADRAT_ASSERT(m != 0 && std::gcd(a, m) == 1);
     std::int64_t r0 = m, r1 = a % m, t0 = 0, t1 = 1;
     while (r1 != 0) {
         const std::int64_t q = r0 / r1;
