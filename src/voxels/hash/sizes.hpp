@@ -38,7 +38,8 @@ inline constexpr std::uint32_t largest_size = 65535;
 /// and the offset table one bucket, so that both have their room on the other axes. Floors, strips and poles would
 /// otherwise use a single row of the offset table.
 ///
-///     extent 20000 x 20000 x 4, 100,000 entries:   table 159 x 159 x 4, offsets 129 x 129 x 1, not 47^3 and 26^3
+///     extent 20000 x 20000 x 4, 101,000 slots:   table 155 x 163 x 4 and offsets 137 x 123 x 1,
+///                                                not 39 x 49 x 53 and 25 x 27 x 25
 struct Folding {
     Sizes thin{};  ///< the extent on thin axes, 0 on the others
     int wide = 3;  ///< axes that are not thin, at least one
