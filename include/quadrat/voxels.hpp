@@ -12,5 +12,6 @@
 #include <quadrat/voxels/rays.hpp>
 #include <quadrat/voxels/sampling.hpp>
 #include <quadrat/voxels/sparse_voxels.hpp>
+#include <quadrat/voxels/voxel_grid.hpp>
 #include <quadrat/voxels/voxel_index.hpp>
 #include <quadrat/voxels/voxelise.hpp>

@@ -1,3 +1,5 @@
+// The hash table of edits: linear probing, and removal by closing the gap (Knuth, The Art of Computer Programming 3,
+// section 6.4, algorithm R), so that no marks of removed positions pile up.
 #include <quadrat/voxels/detail/edit_map.hpp>
 
 #include "base/assert.hpp"

@@ -1,5 +1,9 @@
+// Rays through voxels, first from block to block and then from cell to cell (Amanatides & Woo 1987; the head of the
+// public header says where this departs from it).
 #include <quadrat/error.hpp>
 #include <quadrat/voxels/rays.hpp>
+
+#include "base/assert.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,6 +25,7 @@ class CellWalk {
              const std::array<std::int64_t, D>& last)
         : ray_(ray), size_(size), t_(t), first_(first), last_(last) {
         for (std::size_t a = 0; a < D; ++a) {
+            QUADRAT_ASSERT(first[a] <= last[a]);
             const double x = at(a, t) / size;
             // On a face that it leaves downwards, the cell below is the one that it passes. Rounding may put a point
             // just beyond the box.

@@ -1,16 +1,27 @@
-#include <quadrat/voxels/sparse_voxels.hpp>
+// Channels and notes of a grid: what may be added, under which names, and how values given by position find their
+// places.
+#include <quadrat/error.hpp>
+#include <quadrat/voxels/voxel_grid.hpp>
+
+#include "base/assert.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
 
 namespace quadrat {
 
 std::size_t size_of(ValueType type) {
     constexpr std::size_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 1};
-    return sizes[static_cast<int>(type)];
+    QUADRAT_ASSERT(static_cast<std::size_t>(type) < std::size(sizes));
+    return sizes[static_cast<std::size_t>(type)];
 }
 
 const char* name(ValueType type) {
     constexpr const char* names[] = {"bytes", "u8",  "i8",  "u16", "i16", "u32", "i32",
                                      "u64",   "i64", "f32", "f64", "f16", "bool"};
-    return names[static_cast<int>(type)];
+    QUADRAT_ASSERT(static_cast<std::size_t>(type) < std::size(names));
+    return names[static_cast<std::size_t>(type)];
 }
 
 template <int D>

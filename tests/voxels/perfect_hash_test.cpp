@@ -1,6 +1,7 @@
 #include "voxels/data.hpp"
 
 #include <quadrat/error.hpp>
+#include <quadrat/voxels/voxel_index.hpp>
 
 #include "support/scale.hpp"
 #include "voxels/hash/build.hpp"
@@ -146,6 +147,23 @@ TEST(PerfectHash, CoherenceOfRepeatingPatterns) {
     EXPECT_LE(coherent.buckets(), plain.buckets() * 1.1);
 }
 
+TEST(PerfectHash, StatsAreThoseOfAnIndexWithoutTags) {
+    const auto points = test::random_voxels<3>(5000, 0, 100);
+    for (const int bits : {8, 11}) {
+        const auto hash = PerfectHash<3>::build(points, {.offset_bits = bits, .unique_tags = false});
+        const VoxelStats s = hash.stats();
+        EXPECT_EQ(s.entries, points.size());
+        EXPECT_EQ(s.values, hash.slots());
+        EXPECT_EQ(s.index_bytes, hash.offsets().size() - 8);
+        EXPECT_EQ(s.bytes(), s.index_bytes);
+        const auto index = VoxelIndex<3>::build(
+            points, {.layout = Layout::voxel, .encoding = Encoding::constrained, .offset_bits = bits});
+        EXPECT_EQ(index.stats().index_bytes, index.hash().stats().index_bytes);
+        EXPECT_EQ(index.stats().values, index.hash().stats().values);
+    }
+    EXPECT_EQ(PerfectHash<3>().stats().bytes(), 0u);
+}
+
 TEST(PerfectHash, EmptySet) {
     const auto hash = PerfectHash<3>::build({});
     std::array<std::uint32_t, 3> local;
@@ -236,10 +254,47 @@ TEST(Sizes, AreCoprimeAndLargeEnough) {
             }
 }
 
+// The sizes decide the bytes of every hash. Other numbers mean that the same data gets other files: write them here
+// only together with a line in CHANGELOG.md.
+TEST(Sizes, AreThese) {
+    using voxels::Sizes;
+    struct Row {
+        int dims;
+        std::uint64_t cells;
+        unsigned variant;
+        Sizes extent, table, offset, below, thin;
+    };
+    const Row rows[] = {
+        {3, 1, 0, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}},
+        {2, 1, 0, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}},
+        {3, 2, 0, {0, 0, 0}, {1, 1, 2}, {1, 1, 1}, {1, 1, 1}, {}},
+        {3, 1000, 0, {0, 0, 0}, {10, 10, 10}, {3, 7, 9}, {3, 7, 7}, {}},
+        {3, 1000, 1, {0, 0, 0}, {7, 12, 12}, {5, 5, 7}, {5, 5, 5}, {}},
+        {3, 101000, 0, {0, 0, 0}, {39, 49, 53}, {25, 27, 25}, {23, 29, 25}, {}},
+        {3, 101000, 2, {0, 0, 0}, {41, 47, 53}, {25, 27, 25}, {27, 27, 23}, {}},
+        {2, 101000, 0, {0, 0, 0}, {307, 329, 1}, {123, 137, 1}, {121, 139, 1}, {}},
+        {3, 101000, 0, {20000, 20000, 4}, {155, 163, 4}, {137, 123, 1}, {131, 127, 1}, {0, 0, 4}},
+        {3, 5000, 0, {10, 6000, 1}, {10, 501, 1}, {1, 839, 1}, {1, 833, 1}, {10, 0, 1}},
+        {2, 3000, 0, {3000, 4, 0}, {751, 4, 1}, {501, 1, 1}, {501, 1, 1}, {0, 4, 0}},
+        {3, 20000, 0, {100000, 2, 2}, {5001, 2, 2}, {3335, 1, 1}, {3331, 1, 1}, {0, 2, 2}},
+    };
+    for (const Row& row : rows) {
+        SCOPED_TRACE(std::to_string(row.dims) + "D, " + std::to_string(row.cells) + " cells");
+        const Sizes table = voxels::table_sizes(row.dims, row.cells, row.variant, row.extent);
+        const voxels::Folding fold = voxels::folding(row.dims, row.cells, row.extent);
+        EXPECT_EQ(table, row.table);
+        EXPECT_EQ(fold.thin, row.thin);
+        EXPECT_EQ(fold.wide, row.dims - (row.thin[0] != 0) - (row.thin[1] != 0) - (row.thin[2] != 0));
+        const std::uint64_t offsets = row.cells / 6 + 1;
+        EXPECT_EQ(voxels::offset_sizes(row.dims, offsets, table, fold, row.extent, false), row.offset);
+        EXPECT_EQ(voxels::offset_sizes(row.dims, offsets, table, fold, row.extent, true), row.below);
+    }
+}
+
 TEST(Divider, IsExactOverItsRange) {
     for (const std::uint32_t d : {1u, 2u, 3u, 7u, 255u, 256u, 641u, 4095u, 65521u, 65535u, 65536u})
         for (std::uint32_t x = 0; x < 1u << 22; x += (x % d == d - 1 || x % d == 0) ? 1 : std::max(1u, d - 1 - x % d))
-            ASSERT_EQ(Divider(d).remainder(x), x % d) << x << " mod " << d;
+            ASSERT_EQ(voxels::Divider(d).remainder(x), x % d) << x << " mod " << d;
 }
 
 RC_GTEST_PROP(PerfectHash, AnySetOfPositions, ()) {

@@ -125,6 +125,7 @@ class BlockedVoxels {
     /// coordinates: as for block_costs().
     /// values: one for each position, or Error{bad_shape}.
     /// background: what sampling gives far from all samples, and blends with beside them. Default: T{}.
+    /// options: as for pack_blocks(). Default: the size with the least memory, and exact sampling.
     [[nodiscard]] static BlockedVoxels pack(std::span<const Voxel<D>> coordinates, std::span<const T> values,
                                             const T& background = T{}, const BlockOptions& options = {}) {
         if (coordinates.size() != values.size())
@@ -152,7 +153,7 @@ class BlockedVoxels {
             throw Error(ErrorKind::bad_shape, "the samples of this channel have another size", {.field = c->name});
         values_ = reinterpret_cast<T*>(c->buffer.data.get());
         if (c->background.size() == sizeof(T)) std::memcpy(&background_, c->background.data(), sizeof(T));
-        divider_ = Divider(grid_.block);
+        divider_ = voxels::Divider(grid_.block);
         for (int a = 0; a < D; ++a) {
             if (std::uint64_t{grid_.index.extent()[static_cast<std::size_t>(a)]} * grid_.block >= 1u << 22)
                 throw Error(ErrorKind::bad_shape, "the blocks span too large a domain", {.field = c->name});
@@ -164,14 +165,17 @@ class BlockedVoxels {
     /// The blend of the 2^D samples around x, from one lookup; the background where no block is kept, and for a point
     /// that is NaN, infinite or beyond 32 bits. O(1), and does not throw.
     ///
-    /// x: in the unit of the grid; position p of the grid is the point p.
+    /// x: in the unit of the grid; position p of the grid is the point p. In float or double: float has 24 bits, so far
+    ///    from 0 double is nearer.
     template <class Real>
     [[nodiscard]] Blended<T> sample(const Vec<D, Real>& x) const {
         SampleCell<D, typename Blend<T>::Weight> cell;
         if (!locate(x, cell)) return Blend<T>::widen(background_);
         return sample(cell);
     }
-    /// The same for a cell that locate() gave, or one that was made by hand: its t from 0 to 1.
+    /// The same for a cell of 2^D samples, without a test of its numbers. O(1), and does not throw.
+    ///
+    /// cell: from locate(), or made by hand: its corner any position, its t from 0 to 1.
     [[nodiscard]] Blended<T> sample(const SampleCell<D, typename Blend<T>::Weight>& cell) const {
         std::size_t at = 0;
         const T* block = find_block(cell.corner, at);
@@ -186,6 +190,8 @@ class BlockedVoxels {
 
     /// The sample at p, or the background if no block holds it. A sample inside a block is one lookup, one on its lower
     /// faces up to 2^D. SparseVoxels::at is faster where this is all that is asked.
+    ///
+    /// p: any position.
     [[nodiscard]] T at(const Voxel<D>& p) const {
         T value = background_;
         for_each_copy(p, [&](std::size_t k) { value = values_[k]; });
@@ -196,6 +202,7 @@ class BlockedVoxels {
     /// No other call may run at the same time, as neighbours share the blocks.
     ///
     /// p: any position; with a constrained index one that was packed by BlockRule::touched, or other samples are lost.
+    /// value: is copied; any.
     bool set(const Voxel<D>& p, const T& value) {
         bool any = false;
         for_each_copy(p, [&](std::size_t k) {
@@ -209,15 +216,18 @@ class BlockedVoxels {
         return any;
     }
 
-    /// b, cells on each edge of a block: what was asked for, or what was found to take the least memory.
+    /// b, cells on each edge of a block: what was asked for, or what was found to take the least memory. 0 for voxels
+    /// that were never packed.
     [[nodiscard]] std::uint32_t block_size() const { return grid_.block; }
-    /// What is given where nothing is stored.
+    /// What is given where nothing is stored; T{} if nothing else was asked for.
     [[nodiscard]] const T& background() const { return background_; }
     /// The grid with all channels, for files. Its index, block and channel of T must not be replaced, as this object
     /// points into them.
     [[nodiscard]] VoxelGrid<D>& grid() { return grid_; }
+    /// The same, to be read.
     [[nodiscard]] const VoxelGrid<D>& grid() const { return grid_; }
-    /// What is held and what it takes, other channels included. Entries are blocks.
+    /// What is held and what it takes, other channels included: entries are blocks, and a value is all samples of one.
+    /// O(channels).
     [[nodiscard]] VoxelStats stats() const { return grid_.stats(); }
 
   private:
@@ -271,7 +281,7 @@ class BlockedVoxels {
     // (b + 1)^D.
     std::size_t samples_ = 0;
     // By b.
-    Divider divider_;
+    voxels::Divider divider_;
     // The first cell of the first block, and how many cells the blocks span from there on: less than 2^22, as Divider
     // asks.
     std::int64_t low_[D] = {}, size_[D] = {};

@@ -1,5 +1,12 @@
 // Floats of 16 bits as values: storage alone, nothing is computed with them. A sign, 5 bits of exponent and 10 of the
-// fraction, as in IEEE 754, NumPy and GPUs.
+// fraction, as binary16 of IEEE 754 (2008, section 3.6), NumPy and GPUs have them.
+//
+//     bit     15     14 .. 10     9 .. 0        exponent 1 .. 30    1.fraction * 2^(exponent - 15)
+//             sign   exponent     fraction      exponent 0          0.fraction * 2^-14, with a unit of 2^-24
+//                                               exponent 31         infinity, or NaN if the fraction is not 0
+//
+// The conversions are by hand, so that they give the same bits with and without a processor's own, and on every
+// compiler.
 #pragma once
 
 #include <bit>
@@ -17,9 +24,13 @@ struct Half {
 
     /// 0.
     Half() = default;
-    /// The nearest one, halves to even; beyond 65519 infinity. NaN stays NaN.
+    /// The nearest one, halfway cases to the even one. From 65520 on, which is halfway to 2^16, infinity; up to 2^-25
+    /// zero, with the sign kept. NaN stays NaN, with its sign and the upper bits of its fraction, but quiet. Does not
+    /// throw.
+    ///
+    /// value: any.
     explicit Half(float value) : bits(rounded(std::bit_cast<std::uint32_t>(value))) {}
-    /// Exactly.
+    /// The same number: each of the 2^16 has one in float. NaN keeps its sign and fraction. Does not throw.
     explicit operator float() const {
         const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 15) << 31, exponent = bits >> 10 & 31,
                             fraction = bits & 1023;

@@ -19,6 +19,7 @@
 
 #include <quadrat/executor.hpp>
 #include <quadrat/geometry.hpp>
+#include <quadrat/voxels/detail/divider.hpp>
 
 #include <array>
 #include <cstddef>
@@ -95,24 +96,15 @@ struct PerfectHashReport {
     double coherent_share = 0;
 };
 
-/// x / d and x mod d by multiplication, exact for x < 2^22 and 1 <= d <= 2^16. The magic number is too large by less
-/// than 1, so that x / d comes out too large by less than 2^22 / 2^40 before it is rounded down; what is missing to the
-/// next whole number is at least a d-th, which is more.
-struct Divider {
-    /// d.
-    std::uint32_t divisor = 1;
-    /// 2^40 / d, rounded up.
-    std::uint64_t magic = std::uint64_t{1} << 40;
+/// What a hash, an index, or sparse values with their index, hold and take.
+struct VoxelStats {
+    std::uint64_t entries = 0;      ///< stored positions, or blocks
+    std::uint64_t values = 0;       ///< places of values, those of empty slots included
+    std::uint64_t index_bytes = 0;  ///< everything but the values, padding not counted
+    std::uint64_t value_bytes = 0;  ///< the values of all channels; 0 for an index alone
 
-    /// By 1.
-    Divider() = default;
-    explicit Divider(std::uint32_t d) : divisor(d), magic(((std::uint64_t{1} << 40) + d - 1) / d) {}
-    /// x / d, rounded down.
-    [[nodiscard]] std::uint32_t quotient(std::uint32_t x) const {
-        return static_cast<std::uint32_t>((x * magic) >> 40);
-    }
-    /// x - d quotient(x).
-    [[nodiscard]] std::uint32_t remainder(std::uint32_t x) const { return x - quotient(x) * divisor; }
+    /// All together.
+    [[nodiscard]] std::uint64_t bytes() const { return index_bytes + value_bytes; }
 };
 
 /// The hash function. D is the dimension of the positions, E that of the tables; E = 2 for D = 3 gives a picture that
@@ -188,9 +180,9 @@ class PerfectHash {
     }
 
     /// True if place_by_tables() may be called: offsets have 8 bits and go in steps of one, and the tables are smaller
-    /// than the offset table.
+    /// than the offset table. place() uses them by itself; this is for loops that keep them in registers.
     [[nodiscard]] bool tabled() const { return tabled_; }
-    /// Where the entries of each axis begin in the tables.
+    /// Where the entries of each axis begin in the tables; all zeros where tabled() does not hold.
     [[nodiscard]] const std::array<std::uint32_t, D>& table_starts() const { return axis_.start; }
     /// The same as place() of at - table_starts(), without a multiplication: each coordinate has its share of the
     /// bucket in a table, and each sum of h0 and an offset its share of the slot.
@@ -217,15 +209,19 @@ class PerfectHash {
 
     /// Places for values, the product of table_size(): not less than entries(), and for an empty set 1.
     [[nodiscard]] std::uint32_t slots() const { return slots_; }
-    /// Entries of the offset table, the product of offset_size().
+    /// Entries of the offset table, the product of offset_size(); for an empty set 1.
     [[nodiscard]] std::uint32_t buckets() const { return buckets_; }
     /// How many positions the hash was built from.
     [[nodiscard]] std::uint32_t entries() const { return entries_; }
-    /// The corner of the domain, and its size in positions on each axis.
+    /// The corner of the domain: the smallest coordinate of the positions on each axis. Zeros for an empty set.
     [[nodiscard]] const Voxel<D>& origin() const { return origin_; }
+    /// The size of the domain in positions on each axis, at most 2^21; 0 on all of them for an empty set.
     [[nodiscard]] const std::array<std::uint32_t, D>& extent() const { return extent_; }
-    /// m and r of one axis of the tables, 0 to E - 1.
+    /// m, the size of the table of values on an axis: 1 to 2^16.
+    ///
+    /// axis: 0 to E - 1, as in all members that take one; this is not checked.
     [[nodiscard]] std::uint32_t table_size(int axis) const { return table_[static_cast<std::size_t>(axis)].divisor; }
+    /// r, the size of the offset table on an axis: 1 to 2^16.
     [[nodiscard]] std::uint32_t offset_size(int axis) const { return offset_[static_cast<std::size_t>(axis)].divisor; }
     /// What a stored offset is multiplied with on an axis: 1 where its bits reach every slot, otherwise the smallest
     /// step that does and is coprime to m.
@@ -235,35 +231,48 @@ class PerfectHash {
     /// True if M0 and M1 are the identity, as build() makes them for E = D unless the positions crowd into few buckets,
     /// as a row in a wide domain does: then they are random.
     [[nodiscard]] bool identity() const { return !linear_; }
-    /// The coefficients of M0 and M1, below 2^16; all zero where identity() holds.
-    [[nodiscard]] std::uint32_t table_matrix(int row, int column) const { return m0_[row][column]; }
-    [[nodiscard]] std::uint32_t offset_matrix(int row, int column) const { return m1_[row][column]; }
-    /// The stored offset of one bucket and axis, before scaling.
+    /// A coefficient of M0, below 2^16. All of them are zero where identity() holds: nothing is multiplied then.
     ///
-    /// bucket: below buckets().
+    /// row: an axis of the tables, 0 to E - 1. column: an axis of positions, 0 to D - 1. Neither is checked.
+    [[nodiscard]] std::uint32_t table_matrix(int row, int column) const { return m0_[row][column]; }
+    /// The same of M1.
+    [[nodiscard]] std::uint32_t offset_matrix(int row, int column) const { return m1_[row][column]; }
+    /// The stored offset of one bucket on one axis, before scaling: below 2^offset_bits(). O(1).
+    ///
+    /// bucket: below buckets(); this is not checked.
     [[nodiscard]] std::uint32_t stored_offset(std::uint32_t bucket, int axis) const {
         return static_cast<std::uint32_t>(offset_at(bucket) >> (axis * bits_)) & mask_;
     }
     /// True if no two positions of the whole domain share both slot and bucket (Chinese remainder, per axis): m and r
-    /// of each axis are coprime, and m r is not less than the extent. False for E < D.
+    /// of each axis are coprime, and m r is not less than the extent. False for E < D. Takes a greatest common divisor
+    /// per axis.
     [[nodiscard]] bool unique_tags() const;
     /// How many low bits of the bucket make (slot, bits) unique, too, among a stored position and all others of the
     /// domain; those of the whole number unless short tags were asked for. Means something only if unique_tags() holds.
     [[nodiscard]] int tag_bits() const { return tag_bits_; }
     /// The position of the domain, relative to its corner, with this slot and bucket; coordinates beyond extent() if
     /// there is none. Requires unique_tags(). Takes a modular inverse per axis.
+    ///
+    /// place: a slot below slots() and a bucket below buckets(); this is not checked.
     [[nodiscard]] std::array<std::uint32_t, D> position(const Place& place) const;
     /// The offset table: buckets() entries of E * offset_bits() bits, x lowest, without gaps, then 8 bytes of padding.
     ///
     ///     byte    0  1  2    3  4  5    6  7  8   ..        E = 3, offset_bits() = 8
     ///             x  y  z    x  y  z    x  y  z   ..
     ///             bucket 0   bucket 1   bucket 2
+    ///
+    /// Valid as long as a copy of this hash, or what owner() gave, is kept.
     [[nodiscard]] std::span<const std::uint8_t> offsets() const { return {offsets_.get(), offsets_bytes_}; }
     /// What keeps the offset table alive, its first byte; null for a hash that was not built.
     [[nodiscard]] const std::shared_ptr<const std::uint8_t>& owner() const { return offsets_; }
     /// Size of the offset table, the measure of the paper; 0 for an empty set.
     [[nodiscard]] double offset_bits_per_entry() const {
         return entries_ ? static_cast<double>(E * bits_) * buckets_ / entries_ : 0.0;
+    }
+    /// entries(), slots() as places of values, and the bytes of the offset table without its padding; the hash holds no
+    /// values. Tables that make lookups faster, of at most the size of the offset table, are not counted. O(1).
+    [[nodiscard]] VoxelStats stats() const {
+        return {entries_, slots_, (std::uint64_t{buckets_} * entry_bits_ + 7) / 8, 0};
     }
 
     /// The numbers that define a hash beside its offset table, as they stand in files.
@@ -291,15 +300,17 @@ class PerfectHash {
         /// M1, the same.
         std::uint32_t m1[E][D] = {};
     };
-    /// The numbers of this hash; with the bytes of offsets() from_parts() makes it again.
+    /// The numbers of this hash; with the bytes of offsets() from_parts() makes it again. O(1).
     [[nodiscard]] Shape shape() const;
-    /// Makes a hash from its parts; throws Error{bad_format} naming the field if they do not fit together. The table
-    /// may hold anything: a lookup still gives a slot below slots(). O(extents), and nothing is copied.
+    /// Makes a hash from its parts, as a reader of files does. The table may hold anything: a lookup still gives a slot
+    /// below slots(), though whether two positions share one is not tested. O(extents), and nothing is copied.
     ///
+    /// shape: numbers in the ranges that Shape says, or Error{bad_format} with the name of the field.
     /// offsets: at least offsets_size(shape) bytes, which `offsets_bytes` says, padding included; not null.
     [[nodiscard]] static PerfectHash from_parts(const Shape& shape, std::shared_ptr<const std::uint8_t> offsets,
                                                 std::size_t offsets_bytes);
-    /// Bytes of an offset table of this shape with its padding, or 0 if its bits or sizes r are not legal.
+    /// Bytes of an offset table of this shape with its padding, or 0 if its bits or sizes r are not legal. For readers
+    /// that must know it before they allocate; nothing else of the shape is looked at.
     [[nodiscard]] static std::size_t offsets_size(const Shape& shape);
 
   private:
@@ -323,8 +334,8 @@ class PerfectHash {
         return (static_cast<std::uint32_t>(phi >> (axis * static_cast<std::size_t>(bits_))) & mask_) * scale_[axis];
     }
 
-    std::array<Divider, E> table_ = {};
-    std::array<Divider, E> offset_ = {};
+    std::array<voxels::Divider, E> table_ = {};
+    std::array<voxels::Divider, E> offset_ = {};
     std::array<std::uint32_t, E> scale_ = {};
     std::array<std::uint32_t, D> extent_ = {};
     Voxel<D> origin_ = {};

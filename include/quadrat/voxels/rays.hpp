@@ -33,7 +33,8 @@ struct RayHit {
     /// The position, and the place of its value as VoxelIndex::find gives it.
     Voxel<D> p = {};
     std::uint32_t place = VoxelIndex<D>::absent;
-    /// Where the ray enters the cube and leaves it; enter is at least 0, and leave at most t_end.
+    /// Where the ray enters the cube and leaves it, in units of `direction`; enter is at least 0, and leave at most
+    /// t_end.
     double enter = 0, leave = 0;
 };
 
@@ -50,15 +51,18 @@ class VoxelRays {
   public:
     /// Hits nothing.
     VoxelRays() = default;
-    /// O(n), and two bits of memory for each entry. Throws Error{unsupported} if the index is constrained.
+    /// Makes the bits by one walk over the index: O(n) time for keys, bricks and the voxel layout with tags, and the
+    /// number of positions in the bounding box for the others; two bits of memory for each entry.
+    ///
+    /// index: a copy is kept, which shares its tables; values are not needed. Not constrained, or Error{unsupported}.
     explicit VoxelRays(VoxelIndex<D> index);
 
     /// Calls fn(hit) for every stored voxel whose cube the ray passes, in the order in which it enters them, until fn
-    /// returns false. A ray along a face or an edge passes one of the cubes there. O(cells of blocks that hold
-    /// something, and blocks). Throws Error{bad_value} for a ray that is not finite or has no direction, and what fn
-    /// throws.
+    /// returns false. A ray along a face or an edge passes one of the cubes there. On the calling thread; O(cells of
+    /// blocks that hold something, and blocks), of those that the ray passes within the bounding box.
     ///
-    /// fn: gives bool, or nothing.
+    /// ray: finite and with a direction, or Error{bad_value}. Its t_end may be infinite; one below 0 hits nothing.
+    /// fn: gives bool, or nothing. What it throws ends the march.
     template <class Fn>
     void march(const VoxelRay<D>& ray, Fn&& fn) const {
         run(
@@ -74,7 +78,10 @@ class VoxelRays {
             },
             const_cast<void*>(static_cast<const void*>(std::addressof(fn))));
     }
-    /// The first voxel on the ray. False, and `hit` unchanged, if there is none. Throws as march() does.
+    /// The first voxel on the ray: true, and `hit` is it. False, and `hit` unchanged, if there is none. Costs what
+    /// march() does up to there.
+    ///
+    /// ray: as for march().
     [[nodiscard]] bool first(const VoxelRay<D>& ray, RayHit<D>& hit) const {
         bool found = false;
         march(ray, [&](const RayHit<D>& h) {
@@ -84,9 +91,10 @@ class VoxelRays {
         });
         return found;
     }
-    /// Cells on the edge of a block.
+    /// Cells on the edge of a block: a power of two from 4 on, the smallest that asks for no more than two bits for
+    /// each entry and 64. Without entries 1.
     [[nodiscard]] std::uint32_t block() const { return 1u << shift_; }
-    /// Bytes of the bits that say which blocks hold something.
+    /// Bytes of the bits that say which blocks hold something; the index, which is shared, is not counted.
     [[nodiscard]] std::size_t bytes() const { return bits_.size() * 8; }
 
   private:

@@ -105,17 +105,6 @@ template <int D>
 struct IndexFiles;
 }  // namespace voxels
 
-/// What an index, or sparse values with their index, hold and take.
-struct VoxelStats {
-    std::uint64_t entries = 0;      ///< stored positions, or blocks
-    std::uint64_t values = 0;       ///< places of values, those of empty slots included
-    std::uint64_t index_bytes = 0;  ///< everything but the values, padding not counted
-    std::uint64_t value_bytes = 0;  ///< the values of all channels; 0 for an index alone
-
-    /// All together.
-    [[nodiscard]] std::uint64_t bytes() const { return index_bytes + value_bytes; }
-};
-
 /// The index: which place in an array of values belongs to a position. Holds no values; SparseVoxels has them with it.
 /// Take it where values are your own arrays, or where only membership is asked for.
 ///

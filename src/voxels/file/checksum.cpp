@@ -1,3 +1,7 @@
+// The checksum of .qvox: it tells damage apart, and is no protection against intent. Bytes are mixed in order by a step
+// that loses nothing, so that a change of one word always shows; docs/reference/qvox.md has it for other readers, and a
+// file of version 1 has these bytes for ever. Checkpoints of the simulator have another one, of one lane, in their own
+// code: their bytes follow other rules.
 #include <quadrat/voxels/qvox.hpp>
 
 #include <cstring>

@@ -1,5 +1,6 @@
 #include "voxels/hash/coherent.hpp"
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "voxels/hash/short_tags.hpp"
 
@@ -25,6 +26,8 @@ bool keeps_clear(const Buckets& buckets, const ShortTags& tags, std::span<const 
 
 bool finish_offsets(const Buckets& buckets, std::uint32_t row_length, const ShortTags* tags,
                     std::vector<Triple>& offsets) {
+    QUADRAT_ASSERT(offsets.size() == buckets.count());
+    QUADRAT_ASSERT(row_length != 0 && buckets.count() % row_length == 0);
     Triple last{};
     for (std::uint32_t q = 0; q < buckets.count(); ++q) {
         if (buckets.size(q) != 0) {
@@ -235,6 +238,8 @@ class CoherentPlacement {
 }  // namespace
 
 bool place_coherently(const CoherentInput& input, std::vector<Triple>& offsets) {
+    QUADRAT_ASSERT(input.positions.size() == input.buckets.points.size());
+    QUADRAT_ASSERT(input.share > 0 && input.share <= 1 && input.choices >= 1);
     return CoherentPlacement(input).run(offsets);
 }
 

@@ -1,5 +1,5 @@
-// What every construction asks of its positions first: their bounding box, within the 21 bits that an axis may span,
-// and the error that names two equal ones.
+// What every construction asks of its positions first: how many they may be, their bounding box, within the 21 bits
+// that an axis may span, and the error that names two equal ones.
 #pragma once
 
 #include <quadrat/error.hpp>
@@ -15,7 +15,15 @@
 
 namespace quadrat::voxels {
 
-inline constexpr std::uint32_t largest_extent = 1u << 21;
+inline constexpr std::uint32_t largest_extent = 1u << 21;  ///< of a domain on one axis
+inline constexpr std::size_t most_entries = std::size_t{1} << 27;
+
+/// Bits to write 0 .. values - 1; at least 1.
+[[nodiscard]] inline int bits_for(std::uint64_t values) {
+    int bits = 1;
+    while (bits < 63 && (std::uint64_t{1} << bits) < values) ++bits;
+    return bits;
+}
 
 template <int D>
 struct Domain {
@@ -72,6 +80,7 @@ template <int D>
 /// positions[later] is the same as one before it.
 template <int D>
 [[noreturn]] void throw_duplicate(std::span<const Voxel<D>> positions, std::size_t later) {
+    QUADRAT_ASSERT(later != 0 && later < positions.size());
     std::size_t first = 0;
     while (!(positions[first] == positions[later])) ++first;
     std::string text;

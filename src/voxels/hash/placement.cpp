@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 #include "base/parallel.hpp"
+#include "cells/counting_sort.hpp"
 #include "voxels/hash/short_tags.hpp"
 
 #include <algorithm>
@@ -32,17 +33,20 @@ Placement::Placement(const Buckets& buckets, const ShortTags* tags, std::uint64_
       random_(seed),
       taken_(buckets.table),
       offsets_(buckets.count()),
-      placed_(buckets.count()) {}
+      placed_(buckets.count()) {
+    for (std::size_t a = 0; a < 3; ++a) QUADRAT_ASSERT(buckets.steps[a] >= 1 && buckets.steps[a] <= buckets.table[a]);
+    QUADRAT_ASSERT(buckets.points.size() == buckets.start.back());
+}
 
 std::vector<std::uint32_t> Placement::order_by_size(const Buckets& buckets) {
     std::uint32_t largest = 0;
     for (std::uint32_t q = 0; q < buckets.count(); ++q) largest = std::max(largest, buckets.size(q));
-    std::vector<std::uint32_t> first(std::size_t{largest} + 2);  // first[s]: where size largest - s begins
-    for (std::uint32_t q = 0; q < buckets.count(); ++q) ++first[largest - buckets.size(q) + 1];
-    for (std::size_t s = 1; s < first.size(); ++s) first[s] += first[s - 1];
-    std::vector<std::uint32_t> order(first[largest]);
-    for (std::uint32_t q = 0; q < buckets.count(); ++q)
-        if (buckets.size(q) != 0) order[first[largest - buckets.size(q)]++] = q;
+    std::vector<std::uint32_t> ends(std::size_t{largest} + 1);  // ends[s]: of those of size largest - s
+    std::vector<std::uint32_t> order(buckets.count());
+    cells::counting_sort(
+        ends, 0, buckets.count(), [&](std::uint32_t q) { return largest - buckets.size(q); },
+        [&](std::uint32_t q, std::uint32_t place) { order[place] = q; });
+    order.resize(largest == 0 ? 0 : ends[largest - 1]);  // the empty ones are last
     return order;
 }
 
@@ -74,6 +78,8 @@ bool Placement::clear_of_partners(std::uint32_t q, Triple offset) {
 }
 
 void Placement::place(std::uint32_t q, Triple offset) {
+    QUADRAT_ASSERT(q < buckets_.count() && !placed_[q]);
+    QUADRAT_ASSERT(offset.x() < buckets_.steps[0] && offset.y() < buckets_.steps[1] && offset.z() < buckets_.steps[2]);
     for (const Triple p : buckets_.of(q)) {
         const Triple s = slot(p, offset);
         taken_.set(s.x(), s.y(), s.z());
@@ -84,7 +90,7 @@ void Placement::place(std::uint32_t q, Triple offset) {
 }
 
 void Placement::take_back(std::uint32_t q) {
-    QUADRAT_ASSERT(q < buckets_.count());
+    QUADRAT_ASSERT(q < buckets_.count() && placed_[q]);
     for (const Triple p : buckets_.of(q)) {
         const Triple s = slot(p, offsets_[q]);
         taken_.clear(s.x(), s.y(), s.z());
@@ -142,6 +148,7 @@ bool Placement::scan(std::uint32_t q, Accept&& accept) {
 
 bool Placement::search(std::uint32_t q, Triple& offset) {
     const std::uint32_t k = buckets_.size(q);
+    QUADRAT_ASSERT(k != 0 && !placed_[q]);
     const auto turn = static_cast<std::uint32_t>(random_.next() >> 58) % Occupancy::group;
     // The first free offset at or after a random bit, so that no column of a group is preferred.
     const auto choose = [&](std::uint64_t open, Triple base) {

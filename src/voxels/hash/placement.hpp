@@ -13,6 +13,7 @@
 #include <quadrat/executor.hpp>
 
 #include "base/array.hpp"
+#include "base/assert.hpp"
 #include "base/random.hpp"
 #include "voxels/hash/sizes.hpp"
 
@@ -58,7 +59,10 @@ class Random {
     explicit Random(std::uint64_t seed) : numbers_(seed) {}
     std::uint64_t next() { return numbers_.next(); }
     /// Uniform below n (n < 2^32).
-    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
+    std::uint32_t below(std::uint32_t n) {
+        QUADRAT_ASSERT(n != 0);
+        return static_cast<std::uint32_t>((next() >> 32) * n >> 32);
+    }
 
   private:
     base::SplitMix numbers_;
@@ -83,6 +87,7 @@ class Occupancy {
         return row(y, z)[x >> 3] >> (x & 7) & 1;
     }
     void set(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+        QUADRAT_ASSERT(x < table_[0] && y < table_[1] && z < table_[2] && !taken(x, y, z));
         std::uint8_t* r = bytes_.data() + (std::size_t{z} * table_[1] + y) * stride_;
         do {
             r[x >> 3] = static_cast<std::uint8_t>(r[x >> 3] | 1u << (x & 7));
@@ -90,6 +95,7 @@ class Occupancy {
         } while (x < table_[0] + 64);
     }
     void clear(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+        QUADRAT_ASSERT(x < table_[0] && y < table_[1] && z < table_[2] && taken(x, y, z));
         std::uint8_t* r = bytes_.data() + (std::size_t{z} * table_[1] + y) * stride_;
         do {
             r[x >> 3] = static_cast<std::uint8_t>(r[x >> 3] & ~(1u << (x & 7)));

@@ -1,6 +1,7 @@
 #include "voxels/hash/short_tags.hpp"
 
-#include "voxels/index/estimates.hpp"
+#include "base/assert.hpp"
+#include "voxels/hash/domain.hpp"
 
 #include <cmath>
 #include <utility>
@@ -8,6 +9,7 @@
 namespace quadrat::voxels {
 
 int short_tag_bits(double buckets, double points_per_bucket, double share, int granule, bool compact) {
+    QUADRAT_ASSERT(granule >= 1);
     const double most_partners = compact ? 16 : 6, most_meetings = compact ? 0.25 : 0.5;
     const int whole = bits_for(static_cast<std::uint64_t>(buckets) + 1);
     // Partners of large sets are far apart in memory: the tests would take longer than the placement.
@@ -21,8 +23,10 @@ int short_tag_bits(double buckets, double points_per_bucket, double share, int g
 
 ShortTags::ShortTags(int bits, const Sizes& table, const Sizes& offset, const Sizes& extent, const Sizes& unit)
     : bits_(bits), table_(table), offset_(offset) {
+    QUADRAT_ASSERT(bits >= 1 && bits <= 40);
     for (std::size_t a = 0; a < 3; ++a) {
         const std::uint64_t m = table[a], r = offset[a];
+        QUADRAT_ASSERT(m * r >= extent[a]);
         const std::uint64_t inv = inverse(static_cast<std::uint32_t>(r % m), table[a]);
         share_[a].resize(m);
         for (std::uint64_t u = 0; u < m; ++u)

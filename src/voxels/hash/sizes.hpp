@@ -4,8 +4,11 @@
 // or r - 1, which the paper found unpromising.
 #pragma once
 
+#include "base/assert.hpp"
+
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace quadrat::voxels {
@@ -19,8 +22,9 @@ inline constexpr std::uint32_t largest_size = 65535;
     return std::uint64_t{s[0]} * s[1] * s[2];
 }
 
-/// Of a modulo m; the two are coprime.
+/// Of a modulo m; the two are coprime. 0 for m = 1.
 [[nodiscard]] inline std::uint32_t inverse(std::uint32_t a, std::uint32_t m) {
+    QUADRAT_ASSERT(m != 0 && std::gcd(a, m) == 1);
     std::int64_t r0 = m, r1 = a % m, t0 = 0, t1 = 1;
     while (r1 != 0) {
         const std::int64_t q = r0 / r1;
@@ -34,7 +38,8 @@ inline constexpr std::uint32_t largest_size = 65535;
 /// and the offset table one bucket, so that both have their room on the other axes. Floors, strips and poles would
 /// otherwise use a single row of the offset table.
 ///
-///     extent 20000 x 20000 x 4, 100,000 entries:   table 159 x 159 x 4, offsets 129 x 129 x 1, not 47^3 and 26^3
+///     extent 20000 x 20000 x 4, 101,000 slots:   table 155 x 163 x 4 and offsets 137 x 123 x 1,
+///                                                not 39 x 49 x 53 and 25 x 27 x 25
 struct Folding {
     Sizes thin{};  ///< the extent on thin axes, 0 on the others
     int wide = 3;  ///< axes that are not thin, at least one

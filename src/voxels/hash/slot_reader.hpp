@@ -3,6 +3,7 @@
 
 #include <quadrat/voxels/perfect_hash.hpp>
 
+#include "base/assert.hpp"
 #include "voxels/hash/short_tags.hpp"
 
 #include <algorithm>
@@ -16,11 +17,14 @@ class SlotReader {
     SlotReader(const PerfectHash<D>& hash, std::uint32_t tag_bits)
         : hash_(hash),
           tags_(static_cast<int>(std::min(tag_bits, 40u)), sizes(hash, &PerfectHash<D>::table_size),
-                sizes(hash, &PerfectHash<D>::offset_size), extent(hash), {1, 1, 1}) {}
+                sizes(hash, &PerfectHash<D>::offset_size), extent(hash), {1, 1, 1}) {
+        QUADRAT_ASSERT(hash.unique_tags());
+    }
 
     /// Finds a bucket that agrees with the tag and has a position of the domain on the slot. There is at most one where
     /// the tag is that of a stored position, and none for an empty slot.
     [[nodiscard]] bool bucket(std::uint32_t slot, std::uint64_t tag, std::uint32_t& bucket) const {
+        QUADRAT_ASSERT(slot < hash_.slots());
         const std::uint32_t mx = hash_.table_size(0), my = hash_.table_size(1), row = slot / mx;
         const Triple at = Triple::of(slot - row * mx, row % my, row / my);
         if (tag >= hash_.buckets()) return false;

@@ -3,7 +3,8 @@
 #include <quadrat/error.hpp>
 #include <quadrat/voxels/perfect_hash.hpp>
 
-#include "voxels/hash/trial.hpp"
+#include "base/assert.hpp"
+#include "voxels/hash/sizes.hpp"
 
 #include <numeric>
 
@@ -39,6 +40,7 @@ bool PerfectHash<D, E>::unique_tags() const {
 
 template <int D, int E>
 std::array<std::uint32_t, D> PerfectHash<D, E>::position(const Place& place) const {
+    QUADRAT_ASSERT(unique_tags() && place.slot < slots_ && place.bucket < buckets_);
     std::array<std::uint32_t, D> p{};
     if constexpr (D == E) {
         const std::uint64_t phi = offset_at(place.bucket);
@@ -116,8 +118,8 @@ PerfectHash<D, E> PerfectHash<D, E>::from_parts(const Shape& shape,
             throw bad("domain", "its extent is out of range");
     PerfectHash h;
     for (int a = 0; a < E; ++a) {
-        h.table_[a] = Divider(shape.table[a]);
-        h.offset_[a] = Divider(shape.offset[a]);
+        h.table_[a] = voxels::Divider(shape.table[a]);
+        h.offset_[a] = voxels::Divider(shape.offset[a]);
         for (int b = 0; b < D; ++b) {
             if (shape.m0[a][b] > 65535 || shape.m1[a][b] > 65535) throw bad("matrices", "a coefficient above 65535");
             h.m0_[a][b] = shape.m0[a][b];

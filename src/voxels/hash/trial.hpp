@@ -5,6 +5,9 @@
 
 #include <quadrat/voxels/perfect_hash.hpp>
 
+#include "base/array.hpp"
+#include "base/assert.hpp"
+#include "cells/counting_sort.hpp"
 #include "voxels/hash/coherent.hpp"
 #include "voxels/hash/domain.hpp"
 #include "voxels/hash/placement.hpp"
@@ -28,6 +31,7 @@ class Trial {
         for (int a = 0; a < E; ++a) {
             buckets_.table[a] = shape.table[a];
             buckets_.steps[a] = std::min<std::uint32_t>(shape.table[a], 1u << shape.bits);
+            QUADRAT_ASSERT(shape.table[a] >= 1 && shape.offset[a] >= 1);
         }
         sort();
         buckets_.start = start_;
@@ -159,21 +163,19 @@ class Trial {
                 map_.m1[a][b] = shape_.m1[a][b];
             }
         }
-        start_.assign(count + 1, 0);
+        start_.resize(count + 1);
         base::Array<std::uint32_t> bucket(positions_.size());
         base::Array<Triple> place(positions_.size());
         for (std::size_t i = 0; i < positions_.size(); ++i) {
             const auto [q, h] = map_(positions_[i]);
             bucket[i] = q;
             place[i] = h;
-            ++start_[q + 1];
         }
-        for (std::size_t q = 1; q < start_.size(); ++q) start_[q] += start_[q - 1];
         points_.resize_discard(positions_.size());
-        // start_[q] moves to the end of bucket q while it fills, and back by shifting.
-        for (std::size_t i = 0; i < positions_.size(); ++i) points_[start_[bucket[i]]++] = place[i];
-        for (std::size_t q = start_.size() - 1; q > 0; --q) start_[q] = start_[q - 1];
-        start_[0] = 0;
+        cells::counting_sort(
+            std::span(start_).subspan(1), 0, static_cast<std::uint32_t>(positions_.size()),
+            [&](std::uint32_t i) { return bucket[i]; },
+            [&](std::uint32_t i, std::uint32_t to) { points_[to] = place[i]; });
     }
 
     void throw_if_equal(std::uint32_t q) const {

@@ -7,6 +7,7 @@
 #include "voxels/index/build.hpp"
 #include "voxels/index/estimates.hpp"
 #include "voxels/index/key_code.hpp"
+#include "voxels/index/ranked.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -15,7 +16,6 @@
 namespace quadrat {
 namespace {
 
-constexpr std::size_t largest_set = std::size_t{1} << 27;  // as PerfectHash::build
 // Entries up to which every layout is built as if it were asked for: no bound says beforehand what a few entries take,
 // and a limit changes which hashes are tried.
 constexpr std::size_t small_set = 1024;
@@ -51,7 +51,8 @@ class Smallest {
         const std::uint64_t list = n_ * static_cast<std::uint64_t>(voxels::bits_for(cells));
         most_ = options_.optimize == Optimize::size ? keys - 1 : std::max(list, keys);
         if (cells < std::uint64_t{1} << 36) {
-            const std::uint64_t bits = (cells + 63) / 64 * 64 + (cells + 511) / 512 * 32;
+            const std::uint64_t bytes = voxels::domain_bit_bytes(cells) + voxels::Bits<D>::rank_bytes(cells);
+            const std::uint64_t bits = 8 * (bytes - 2 * voxels::table_padding);
             if (bits <= most_) keep(Build::bits(positions_));
         }
         const auto estimates = voxels::layout_bits<D>(positions_, options_);
@@ -136,7 +137,7 @@ template <int D>
 VoxelIndex<D> VoxelIndex<D>::build(std::span<const Voxel<D>> positions, const VoxelOptions& options,
                                    PerfectHashReport* report) {
     check_encoding(options.layout, options.encoding);
-    if (positions.size() > largest_set) throw Error(ErrorKind::too_large, "more than 2^27 positions");
+    if (positions.size() > voxels::most_entries) throw Error(ErrorKind::too_large, "more than 2^27 positions");
     voxels::Draft<D> draft = draft_of<D>(positions, options, report);
     draft.parts.entries = static_cast<std::uint32_t>(positions.size());
     return voxels::IndexFiles<D>::from_built(std::move(draft.parts), draft.hash);

@@ -3,6 +3,7 @@
 
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "voxels/index/estimates.hpp"
 #include "voxels/index/state.hpp"
 
@@ -21,6 +22,7 @@ using LocalOf = std::array<std::uint32_t, D>;
 /// The number of a position in the domain, x fastest.
 template <int D>
 [[nodiscard]] std::uint64_t linear(const LocalOf<D>& local, const LocalOf<D>& extent) {
+    for (std::size_t a = 0; a < D; ++a) QUADRAT_ASSERT(local[a] < extent[a]);
     std::uint64_t k = local[D - 1];
     for (std::size_t a = D - 1; a-- > 0;) k = k * extent[a] + local[a];
     return k;
@@ -42,6 +44,7 @@ void for_each_cell(const LocalOf<D>& extent, Fn&& fn) {
 /// fn(first position of a row) for every row along x of a box, its ends included, by z and y.
 template <int D, class Fn>
 void for_each_row(const LocalOf<D>& low, const LocalOf<D>& high, Fn&& fn) {
+    for (std::size_t a = 0; a < D; ++a) QUADRAT_ASSERT(low[a] <= high[a]);
     LocalOf<D> at = low;
     for (std::size_t a = 0; a < D;) {
         fn(at);

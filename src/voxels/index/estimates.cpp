@@ -1,13 +1,18 @@
 // Bytes of each layout from counts alone, so that `automatic` needs no clock and no trial. Offsets are taken at the
-// densities that constructions reach on random data: 4.1 bits per entry when fast, 3.1 when compact.
+// densities that constructions reach on random data (hash/build.hpp).
 #include "voxels/index/estimates.hpp"
+
+#include "base/assert.hpp"
+#include "voxels/hash/build.hpp"
 #include "voxels/hash/domain.hpp"
 #include "voxels/hash/short_tags.hpp"
 #include "voxels/index/key_code.hpp"
+#include "voxels/index/ranked.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace quadrat::voxels {
 namespace {
@@ -38,23 +43,27 @@ double tag_bits(Encoding encoding, double entries, double cells, double position
 }  // namespace
 
 double position_hash_chance(double cells, double slots) {
+    QUADRAT_ASSERT(cells > 0 && slots > 0);
     const double mean = cells / slots, sigma = std::sqrt(mean);
     double sum = 0;
-    for (int i = -600; i <= 600; ++i) {  // the normal distribution from -6 to 6 sigma
-        const double x = mean + i * 0.01 * sigma;
+    constexpr double step = 0.01;  // of sigma: what is left out beyond 6 sigma is 2e-9
+    for (int i = -600; i <= 600; ++i) {
+        const double x = mean + i * step * sigma;
         if (x < 1) continue;
         const double fail_one = 1 - std::pow(1 - 1.0 / 256, x - 1);
         const double t = (x - mean) / sigma;
-        sum += 0.01 * std::exp(-t * t / 2) / std::sqrt(2 * 3.14159265358979323846) * std::pow(fail_one, 256);
+        sum += step * std::exp(-t * t / 2) / std::sqrt(2 * std::numbers::pi) * std::pow(fail_one, 256);
     }
     return std::exp(-sum * slots);
 }
 
 template <int D>
 LayoutBits layout_bits(std::span<const Voxel<D>> positions, const VoxelOptions& options) {
+    QUADRAT_ASSERT(!positions.empty());
     const auto n = static_cast<double>(positions.size());
     const bool compact = options.construction == Construction::compact;
-    const double slack = compact ? 1.025 : 1.01, offset = compact ? 3.1 : 4.1;
+    const double slack = slots_per_entry(options.construction);
+    const double offset = offset_bits_on_random_data(options.construction);
     const Domain<D> domain = bounding_box<D>(positions);
     double cells = 1, position = 0;
     for (const std::uint32_t e : domain.extent) {
@@ -72,11 +81,12 @@ LayoutBits layout_bits(std::span<const Voxel<D>> positions, const VoxelOptions& 
     const double tag = tag_bits(options.encoding, n, cells, position, bucket_bits(n, 1, 1));
     LayoutBits out;
     out.voxel = n * (offset + slack * tag + (slack - 1) * 8 * static_cast<double>(options.value_bytes));
-    out.bits = cells < 0x1p36 ? cells * 1.0625 : never;
+    // A bit for each cell, and a count of 32 bits for every 512 of them.
+    out.bits = cells < 0x1p36 ? cells * (1 + 32.0 / Bits<D>::cells_per_rank) : never;
     out.bricks = count_bricks<D>(positions);
     const auto bricks = static_cast<double>(out.bricks);
     const double brick_tag = std::ceil(bucket_bits(bricks, 1 << brick_shift<D>, 8) / 8);
-    out.brick = bricks * (offset + slack * (96 + 8 * brick_tag));
+    out.brick = bricks * (offset + slack * (8.0 * BrickRecords::fixed_bytes + 8 * brick_tag));
     out.keys =
         static_cast<double>(KeyShape::smallest(domain.cells(), static_cast<std::uint32_t>(positions.size())).bits());
     const double list = n * bits_for(domain.cells()), hash = std::min({out.voxel, out.brick, out.bits});

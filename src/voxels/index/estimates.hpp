@@ -4,18 +4,13 @@
 
 #include <quadrat/voxels/voxel_index.hpp>
 
+#include "voxels/hash/domain.hpp"
+
 #include <array>
 #include <cstdint>
 #include <span>
 
 namespace quadrat::voxels {
-
-/// Bits to write 0 .. values - 1; at least 1.
-[[nodiscard]] inline int bits_for(std::uint64_t values) {
-    int bits = 1;
-    while (bits < 63 && (std::uint64_t{1} << bits) < values) ++bits;
-    return bits;
-}
 
 /// h_k of section 5 in 8 bits, the same in C++ and in the shader. The formula in the paper is infinite on the axes.
 [[nodiscard]] inline std::uint32_t position_hash(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint32_t k) {

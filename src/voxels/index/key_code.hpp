@@ -124,6 +124,7 @@ class KeyCode {
     [[nodiscard]] const KeyShape& shape() const { return shape_; }
     /// The number of the key among all of them, or no_place. Keys are below shape().cells.
     [[nodiscard]] std::uint32_t find(std::uint64_t key) const {
+        QUADRAT_ASSERT(key < shape_.cells);
         const std::uint64_t bucket = key >> (shape_.low + KeyShape::head_bits);
         const Entries in = entries(bucket);
         if (in.begin == in.end) return no_place;
@@ -146,9 +147,10 @@ class KeyCode {
         __builtin_prefetch(at);
         __builtin_prefetch(at + 64);
     }
-    /// give(key, number) for all keys from `first` on and below `last`, in order.
+    /// give(key, number) for all keys from `first` on and below `last`, in order; `last` is at most shape().cells.
     template <class Give>
     void visit(std::uint64_t first, std::uint64_t last, Give&& give) const {
+        QUADRAT_ASSERT(last <= shape_.cells);
         if (first >= last || shape_.entries == 0) return;
         const std::uint32_t shift = shape_.low + KeyShape::head_bits;
         for (std::uint64_t bucket = first >> shift; bucket <= (last - 1) >> shift; ++bucket) {

@@ -21,8 +21,10 @@ struct Bits {
     LocalOf<D> extent;
     std::uint32_t entries;
 
+    static constexpr std::uint64_t cells_per_rank = 512;  ///< eight words: one line of the cache
+
     [[nodiscard]] static std::uint64_t rank_bytes(std::uint64_t cells) {
-        return (cells + 511) / 512 * 4 + table_padding;
+        return (cells + cells_per_rank - 1) / cells_per_rank * 4 + table_padding;
     }
 
     Bits(const PerfectHash<D>&, const IndexParts<D>& parts)

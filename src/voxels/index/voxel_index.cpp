@@ -3,24 +3,28 @@
 
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "voxels/hash/domain.hpp"
 #include "voxels/index/index_state.hpp"
 #include "voxels/memory.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace quadrat {
 
 const char* name(Layout layout) {
     constexpr const char* names[] = {"auto", "voxel", "brick", "bits", "keys"};
-    return names[static_cast<int>(layout)];
+    QUADRAT_ASSERT(static_cast<std::size_t>(layout) < std::size(names));
+    return names[static_cast<std::size_t>(layout)];
 }
 
 const char* name(Encoding encoding) {
     constexpr const char* names[] = {"auto",         "constrained",   "domain-bit",
                                      "position-tag", "position-hash", "bucket-tag"};
-    return names[static_cast<int>(encoding)];
+    QUADRAT_ASSERT(static_cast<std::size_t>(encoding) < std::size(names));
+    return names[static_cast<std::size_t>(encoding)];
 }
 
 namespace {
