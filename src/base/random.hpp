@@ -1,9 +1,10 @@
-// Random numbers that are the same on every machine, for sampling, scattering and test data.
+// Random numbers that are the same on every machine, for sampling, scattering and test data; and a hash of text.
 #pragma once
 
 #include "base/assert.hpp"
 
 #include <cstdint>
+#include <string_view>
 
 namespace quadrat::base {
 
@@ -32,5 +33,14 @@ class SplitMix {
   private:
     std::uint64_t state_;
 };
+
+inline constexpr std::uint64_t fnv_start = 0xCBF29CE484222325u, fnv_prime = 0x100000001B3u;
+
+/// FNV-1a with 64 bits, of Fowler, Noll and Vo. `before`: the hash of what stands before the text, if something does.
+[[nodiscard]] constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t before = fnv_start) {
+    for (const char c : text) before = (before ^ static_cast<unsigned char>(c)) * fnv_prime;
+    return before;
+}
+static_assert(fnv1a("foobar") == 0x85944171F73967E8u, "the authors' own example");
 
 }  // namespace quadrat::base

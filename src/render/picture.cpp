@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/assert.hpp"
 #include "render/vector.hpp"
 
 namespace quadrat::render {
@@ -17,6 +18,7 @@ float decode(float v) {
 
 // One pass of a box filter along rows (step 1) or columns (step = width), by a running sum.
 void blur(std::vector<Color>& image, int width, int height, int radius, bool along_rows) {
+    QUADRAT_ASSERT(image.size() == static_cast<std::size_t>(width) * static_cast<std::size_t>(height) && radius >= 0);
     const int lines = along_rows ? height : width, length = along_rows ? width : height;
     const int step = along_rows ? 1 : width;
     std::vector<Color> line(static_cast<std::size_t>(length));
@@ -41,6 +43,7 @@ Color from_hex(std::uint32_t rgb) {
 }
 
 Color gradient(std::initializer_list<std::uint32_t> stops, float t) {
+    QUADRAT_ASSERT(stops.size() >= 2);
     const std::uint32_t* stop = stops.begin();
     const float position = std::clamp(t, 0.0f, 1.0f) * static_cast<float>(stops.size() - 1);
     const auto k = std::min(static_cast<std::size_t>(position), stops.size() - 2);

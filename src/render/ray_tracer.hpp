@@ -94,9 +94,7 @@ struct TraceOptions {
 /// Average of the directions of the triangles around each vertex, by their angles.
 [[nodiscard]] std::vector<Vec3f> smooth_normals(std::span<const Vec3f> vertices, std::span<const Triangle> triangles);
 
-/// Meshes of the things that scenes are made of; all of them closed but the plate, with outward normals.
-[[nodiscard]] Shape box_shape(const Box3f& box, const Color& color);
-/// The twelve edges of a box as thin bars.
+/// The twelve edges of a box as thin bars, each of them closed, with triangles that face out.
 [[nodiscard]] Shape frame_shape(const Box3f& box, float thickness, const Color& color);
 
 }  // namespace quadrat::render

@@ -1,6 +1,7 @@
 // Small meshes, normals and cameras for the ray tracer.
 #include <limits>
 
+#include "base/assert.hpp"
 #include "base/surfaces.hpp"
 #include "render/ray_tracer.hpp"
 #include "render/vector.hpp"
@@ -10,6 +11,7 @@ namespace quadrat::render {
 std::vector<Vec3f> smooth_normals(std::span<const Vec3f> vertices, std::span<const Triangle> triangles) {
     std::vector<Vec3f> normals(vertices.size(), Vec3f{0, 0, 0});
     for (const Triangle& t : triangles) {
+        QUADRAT_ASSERT(std::max({t.a, t.b, t.c}) < vertices.size());
         const std::uint32_t corner[3] = {t.a, t.b, t.c};
         const Vec3f n = normalized(cross(sub(vertices[t.b], vertices[t.a]), sub(vertices[t.c], vertices[t.a])));
         for (int k = 0; k < 3; ++k) {
@@ -34,14 +36,8 @@ void add_box(Shape& shape, const Box3f& b) {
 
 }  // namespace
 
-Shape box_shape(const Box3f& box, const Color& color) {
-    Shape shape;
-    add_box(shape, box);
-    shape.colors = {color};
-    return shape;
-}
-
 Shape frame_shape(const Box3f& box, float thickness, const Color& color) {
+    QUADRAT_ASSERT(thickness > 0);
     Shape shape;
     const float h = thickness / 2;
     for (int axis = 0; axis < 3; ++axis)
@@ -62,6 +58,7 @@ Shape frame_shape(const Box3f& box, float thickness, const Color& color) {
 }
 
 Camera camera_for(const Box3f& box, float aspect, float field_of_view) {
+    QUADRAT_ASSERT(aspect > 0 && field_of_view > 0);
     Camera camera;
     camera.field_of_view = field_of_view;
     for (int k = 0; k < 3; ++k) camera.target[k] = (box.lo[k] + box.hi[k]) / 2;

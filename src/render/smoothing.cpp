@@ -1,5 +1,6 @@
 #include "render/smoothing.hpp"
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "render/vector.hpp"
 
@@ -14,6 +15,7 @@ float brightness(const Color& c) {
 
 void smooth_light(std::vector<Color>& light, const std::vector<Guide>& guides, std::uint32_t width,
                   std::uint32_t height, Executor* executor) {
+    QUADRAT_ASSERT(light.size() == std::size_t{width} * height && guides.size() == light.size());
     constexpr float kernel[3] = {3.0f / 8, 1.0f / 4, 1.0f / 16};
     const int w = static_cast<int>(width), h = static_cast<int>(height);
     std::vector<Color> next(light.size());

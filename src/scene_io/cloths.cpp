@@ -29,7 +29,7 @@ void SceneReader::read_list(const JsonCursor& at, std::vector<SceneCloth>& cloth
         read_fields(object, cloth, *this);
         std::array<std::uint32_t, 2> cells = {0, 0};
         const auto sheet = object.find("sheet");
-        Mesh mesh = sheet ? read_sheet(*sheet, cells) : read_mesh_file(object, folder_);
+        Surface mesh = sheet ? read_sheet(*sheet, cells) : read_mesh_file(object, folder_);
         if (!sheet)
             if (const auto position = object.find("position"))
                 for (Vec3d& v : mesh.vertices)

@@ -34,9 +34,9 @@ std::array<double, 4> rotation_of(const JsonCursor& at) {
     return {std::cos(half), s * axis[0], s * axis[1], s * axis[2]};
 }
 
-Mesh torus(double ring, double tube) {
+Surface torus(double ring, double tube) {
     QUADRAT_ASSERT(tube > 0 && ring > tube);
-    Mesh mesh;
+    Surface mesh;
     constexpr std::uint32_t around = 48, across = 24;
     for (std::uint32_t i = 0; i < around; ++i)
         for (std::uint32_t k = 0; k < across; ++k) {
@@ -50,9 +50,9 @@ Mesh torus(double ring, double tube) {
     return mesh;
 }
 
-Mesh read_mesh_file(JsonObject& object, const std::string& folder) {
+Surface read_mesh_file(JsonObject& object, const std::string& folder) {
     const JsonCursor name = object.need("file");
-    Mesh mesh;
+    Surface mesh;
     try {
         const io::Mesh read = io::read_mesh(folder + "/" + name.text());
         mesh = {read.triangles, read.vertices};
@@ -83,7 +83,7 @@ Mesh read_mesh_file(JsonObject& object, const std::string& folder) {
     return mesh;
 }
 
-Mesh read_sheet(const JsonCursor& at, std::array<std::uint32_t, 2>& cells) {
+Surface read_sheet(const JsonCursor& at, std::array<std::uint32_t, 2>& cells) {
     JsonObject object(at);
     const JsonCursor cells_at = object.need("cells");
     const auto counts = cells_at.list();
@@ -100,7 +100,7 @@ Mesh read_sheet(const JsonCursor& at, std::array<std::uint32_t, 2>& cells) {
     if (sizes.size() != 2) size_at.expected("two lengths");
     for (std::size_t k = 0; k < 2; ++k) cells[k] = static_cast<std::uint32_t>(counts[k].count(1, 2000));
     const double size[2] = {sizes[0].number(Range::positive), sizes[1].number(Range::positive)};
-    Mesh mesh;
+    Surface mesh;
     const std::uint32_t n = cells[0], m = cells[1];
     for (std::uint32_t i = 0; i <= n; ++i)
         for (std::uint32_t k = 0; k <= m; ++k) {

@@ -1,10 +1,11 @@
 """The measures of the house, as a table: house.py TREE... prints a column per tree (the folder that holds src/ and include/).
 
-Counted are the .hpp and .cpp files of src/ and include/. A line is code, comment or blank; a line with code and a comment is
-code, and one that only has an assertion is counted apart. A function is what a brace opens after a parameter list (constructors,
-lambdas and their bodies included in what surrounds them) at namespace or class level; its length is from the line of its brace
-to that of the closing one. The text is read without strings, comments and preprocessor lines, so that what is counted is a
-matter of braces, not of a parser: macros that open a brace are not seen through."""
+Counted are the .hpp and .cpp files of src/ and include/; test_house.py counts those of apps/, too. A line is code, comment or
+blank; a line with code and a comment is code, and one that only has an assertion is counted apart. A function is what a brace
+opens after a parameter list (constructors, lambdas and their bodies included in what surrounds them) at namespace or class
+level; its length is from the line of its brace to that of the closing one. The text is read without strings, comments and
+preprocessor lines, so that what is counted is a matter of braces, not of a parser: macros that open a brace are not seen
+through."""
 import pathlib
 import re
 import sys
@@ -88,9 +89,9 @@ def at(values, share):
     return values[min(len(values) - 1, int(share * len(values)))] if values else 0
 
 
-def measure(tree):
-    """The rows of the table for one tree, and its longest functions and largest folders."""
-    files = sorted(path for top in ("src", "include") for path in (tree / top).rglob("*") if path.suffix in (".hpp", ".cpp"))
+def measure(tree, tops=("src", "include")):
+    """The rows of the table for one tree, and its longest functions."""
+    files = sorted(path for top in tops for path in (tree / top).rglob("*") if path.suffix in (".hpp", ".cpp"))
     lengths, totals, public, folders, named, asserts = [], [0] * 4, [0] * 4, {}, [], 0
     for path in files:
         text = path.read_text()
@@ -116,7 +117,7 @@ def measure(tree):
         "functions above 80 lines": sum(size > 80 for size in sizes),
         "files above 500 lines": sum(length > 500 for length in lengths),
         "assertions (QUADRAT_ASSERT)": asserts,
-        "public comment share": f"{100 * public[1] / (public[0] + public[1] + public[3]):.1f} %",
+        "public comment share": f"{100 * public[1] / max(1, public[0] + public[1] + public[3]):.1f} %",
         "largest folder": f"{folders[largest]}, {largest.relative_to(tree)}",
         "folders of more than 20 files": sum(count > 20 for count in folders.values()),
     }

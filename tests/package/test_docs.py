@@ -1,7 +1,6 @@
-"""The documents hold together: every relative link in every .md leads to a file and a heading that exist, every page can be
-reached from docs/README.md, every decision note is in the index with its number, every page of docs/ that a source names is
-there, every reader of files is known to the fuzzer, every ending, query shape
-and radius rule to the guides."""
+"""The documents hold together: every relative link in every .md leads to a file and a heading that exist, every page is
+listed by README.md and by docs/README.md, every decision note is in the index with its number, every page of docs/ that a
+source names is there, every reader of files is known to the fuzzer, every ending, query shape and radius rule to the guides."""
 import os
 import pathlib
 import re
@@ -55,11 +54,13 @@ class Docs(unittest.TestCase):
         self.assertGreater(count, 100)
 
     def test_every_page_is_on_a_shelf(self):
-        index = {target for target, _ in links(DOCS / "README.md")}
-        for path in DOCS.rglob("*.md"):
-            if path.parent != DOCS / "decisions" and path != DOCS / "README.md":
-                self.assertTrue(path in index, f"docs/README.md does not list {path.relative_to(DOCS)}")
-        self.assertIn(DOCS / "decisions" / "README.md", index)
+        for index in (SOURCE / "README.md", DOCS / "README.md"):
+            listed = {target for target, _ in links(index)} | {index}
+            for path in DOCS.rglob("*.md"):
+                if path.parent != DOCS / "decisions" and path != DOCS / "README.md":
+                    self.assertTrue(path in listed, f"{index.relative_to(SOURCE)} does not list {path.relative_to(DOCS)}")
+            self.assertIn(DOCS / "decisions" / "README.md", listed)
+        self.assertIn(DOCS / "README.md", {target for target, _ in links(SOURCE / "README.md")})
 
     def test_every_note_is_in_the_index(self):
         index = (DOCS / "decisions" / "README.md").read_text()

@@ -116,6 +116,18 @@ class Layers(unittest.TestCase):
                     header = "/".join(parts[2:]).removesuffix(".hpp")
                     self.assertIn(header, OPEN[room], f"{path.relative_to(SOURCE)}:{number}: {name} is for its room alone")
 
+    def test_the_tree_is_explained(self):
+        tree = re.search(r"^```\n(.*?)^```", (SOURCE / "HACKING.md").read_text(), re.S | re.M).group(1)
+        explained, module = set(), None
+        for line in tree.splitlines():
+            if match := re.match(r"src/(\w+)/ ", line):
+                module = match.group(1)
+            elif not line.startswith("  "):
+                module = None
+            elif module:
+                explained.add(f"{module}/{line.split('/')[0].strip()}")
+        self.assertEqual(explained, set(OPEN), "the rooms in HACKING.md and those that are there")
+
     def test_public_headers(self):
         for path in (SOURCE / "include").rglob("*.hpp"):
             name = str(path.relative_to(SOURCE / "include"))

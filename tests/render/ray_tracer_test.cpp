@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "base/surfaces.hpp"
 #include "render/vector.hpp"
 
 namespace quadrat::render {
@@ -26,6 +27,14 @@ Stage red_ball() {
     stage.camera = {.eye = {0, -8, 2}, .target = {0, 0, 1}, .field_of_view = 0.7f};
     stage.sun.direction = {1, 0, 1};  // from the right: the shadow falls to the left
     return stage;
+}
+
+Shape box_shape(const Box3f& box, const Color& color) {
+    Shape shape;
+    for (std::uint32_t c = 0; c < 8; ++c) shape.vertices.push_back(base::box_corner(box, c));
+    shape.triangles.assign(base::box_triangles.begin(), base::box_triangles.end());
+    shape.colors = {color};
+    return shape;
 }
 
 // Balls, a smooth mesh and a liquid: every branch of the tracer.
@@ -166,12 +175,13 @@ TEST(RayTracer, TheCameraHoldsTheBox) {
     }
 }
 
-TEST(RayTracer, BoxesAreClosedAndFaceOut) {
-    const Shape box = box_shape({{-1, -2, -3}, {3, 2, 1}}, {});
+TEST(RayTracer, BarsOfAFrameAreClosedAndFaceOut) {
+    const Shape frame = frame_shape({{-1, -2, -3}, {3, 2, 1}}, 0.5f, {});
     double volume = 0;
-    for (const Triangle& t : box.triangles)
-        volume += static_cast<double>(dot(box.vertices[t.a], cross(box.vertices[t.b], box.vertices[t.c]))) / 6;
-    EXPECT_NEAR(volume, 64, 1e-3);
+    for (const Triangle& t : frame.triangles)
+        volume += static_cast<double>(dot(frame.vertices[t.a], cross(frame.vertices[t.b], frame.vertices[t.c]))) / 6;
+    // Twelve bars of 4 + 0.5, which cross at the corners.
+    EXPECT_NEAR(volume, 12 * 4.5 * 0.25, 1e-3);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <map>
 
 namespace {
@@ -109,6 +110,43 @@ TEST(Fluid, ACheckpointThatIsNotOneIsRefused) {
     bytes[13] = std::byte{'1'};  // "quadrat-run-01"
     EXPECT_EQ(test::thrown_by([&] { (void)Simulation::load(bytes); }).message(),
               "not a checkpoint of this version: run the scene again");
+}
+
+// A checkpoint of which the last 8 bytes are its checksum again: damage that its maker saw to.
+std::vector<std::byte> sealed(std::vector<std::byte> bytes) {
+    bytes.resize(bytes.size() - 8);
+    std::uint64_t sum = 0x9E3779B97F4A7C15u ^ bytes.size();
+    for (std::size_t at = 0; at < bytes.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+        sum = (sum ^ word) * 0xBF58476D1CE4E5B9u;
+        sum ^= sum >> 29;
+    }
+    const auto* from = reinterpret_cast<const std::byte*>(&sum);
+    bytes.insert(bytes.end(), from, from + sizeof sum);
+    return bytes;
+}
+
+TEST(Fluid, ACheckpointThatWasMadeUpIsRefused) {
+    Simulation s(test::small_dam(2, 0.02));
+    s.step();
+    const std::vector<std::byte> bytes = checkpoint(s);
+    EXPECT_TRUE(sealed(bytes) == bytes);
+    const auto said = [](const std::vector<std::byte>& made) {
+        const Error e = test::thrown_by([&] { (void)Simulation::load(made); });
+        EXPECT_EQ(e.kind(), ErrorKind::bad_format);
+        return e.message();
+    };
+    for (std::size_t size = 24; size < bytes.size(); size += 1 + bytes.size() / 200) {
+        const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+        EXPECT_NE(said(sealed(part)).find("checkpoint"), std::string::npos) << size;
+    }
+    std::vector<std::byte> longer = bytes;
+    longer.insert(longer.end() - 8, std::byte{0});
+    EXPECT_EQ(said(sealed(longer)), "the checkpoint does not fit its scene");
+    std::vector<std::byte> endless = bytes;
+    endless[23] = std::byte{0x7f};  // the length of the note
+    EXPECT_EQ(said(sealed(endless)), "the checkpoint is truncated");
 }
 
 // The note of the caller comes back, is under the checksum, and changes nothing of the run.

@@ -82,6 +82,60 @@ TEST(SceneLimits, SupportsAndSteps) {
     EXPECT_EQ(wrong([](Scene& s) { s.blocks[0].count = {100000, 100000, 100000}; }), "/blocks/0");
 }
 
+// What the tables say of each field holds for a program's scenes, at the ends of a range, too.
+TEST(SceneLimits, EachFieldIsInItsRange) {
+    const auto wrong = [](auto&& change) { return refused(test::small_dam(3, 0.02), change); };
+    const auto flat = [](auto&& change) { return refused(test::small_dam(2, 0.02), change); };
+    EXPECT_EQ(wrong([](Scene& s) { s.solver = SolverKind::incompressible; }), "none");
+    EXPECT_EQ(wrong([](Scene& s) { s.solver = static_cast<SolverKind>(3); }), "/solver");
+    EXPECT_EQ(wrong([](Scene& s) { s.dimension = 4; }), "/dimension");
+    EXPECT_EQ(wrong([](Scene& s) { s.dimension = 1; }), "/dimension");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases.clear(); }), "/phases");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases.resize(255); }), "none");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases.resize(256); }), "/phases");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases.resize(2), s.blocks[0].phase = 1; }), "none");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases.resize(2), s.blocks[0].phase = 2; }), "/blocks/0/phase");
+    EXPECT_EQ(wrong([](Scene& s) { s.incompressible.max_iterations = 1; }), "none");
+    EXPECT_EQ(wrong([](Scene& s) { s.incompressible.max_iterations = 0; }), "/incompressible/max_iterations");
+    EXPECT_EQ(wrong([](Scene& s) { s.jitter = 1; }), "none");
+    EXPECT_EQ(wrong([](Scene& s) { s.jitter = -1e-9; }), "/jitter");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases[0].viscosity = -1e-9; }), "/phases/0/viscosity");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases[0].rest_density = 0; }), "/phases/0/rest_density");
+    EXPECT_EQ(wrong([](Scene& s) { s.phases[0].stiffness = -1; }), "/phases/0/stiffness");
+    EXPECT_EQ(wrong([](Scene& s) { s.domain.box.lo[1] = std::nan(""); }), "/domain/lo/1");
+    EXPECT_EQ(wrong([](Scene& s) {
+                  s.emitters.push_back({.position = {{0.3, 0.3, 0.06}}, .direction = {}});
+              }),
+              "/emitters/0/direction");
+    const auto box = [](double depth) {
+        return [depth](Scene& s) {
+            s.bodies.push_back({.shape = BodyShape::box, .size = {{0.02, 0.02, depth}}, .position = {{0.3, 0.3, 0}}});
+        };
+    };
+    EXPECT_EQ(wrong(box(0.02)), "none");
+    EXPECT_EQ(wrong(box(0)), "/bodies/0/size/2");
+    EXPECT_EQ(flat(box(0)), "none");  // a depth has no meaning
+    EXPECT_EQ(flat([](Scene& s) { s.domain.box.lo[2] = 1, s.domain.box.hi[2] = -1; }), "none");
+    const auto turning = [](double about_y, double about_z) {
+        return [=](Scene& s) {
+            s.bodies.push_back({.motion = BodyMotion::moving,
+                                .radius = 0.02,
+                                .position = {{0.3, 0.3, 0}},
+                                .angular_velocity = {{0, about_y, about_z}}});
+        };
+    };
+    EXPECT_EQ(flat(turning(0, 1)), "none");
+    EXPECT_EQ(flat(turning(1, 0)), "/bodies/0/angular_velocity");
+    EXPECT_EQ(wrong([](Scene& s) {
+                  s.bodies.push_back({.radius = 0.02, .position = {{0.3, 0.3, 0.06}}, .response = {.restitution = 1}});
+              }),
+              "none");
+    EXPECT_EQ(wrong([](Scene& s) {
+                  s.bodies.push_back({.radius = 0.02, .position = {{0.3, 0.3, 0.06}}, .response = {.restitution = 2}});
+              }),
+              "/bodies/0/restitution");
+}
+
 TEST(SceneLimits, EverythingLiesInTheDomain) {
     const auto wrong = [](auto&& change) { return refused(test::small_dam(3, 0.02), change); };
     EXPECT_EQ(wrong([](Scene& s) { s.blocks[0].box = {{{2, 2, 2}}, {{2.2, 2.2, 2.2}}}; }), "/blocks/0");

@@ -155,4 +155,34 @@ TEST(Shapes, AreFlatInTwoDimensionsOrRefused) {
     }
 }
 
+// A table of meetings that is wrong in one place does not compile: here each check is shown such a table.
+TEST(Meetings, AWrongTableIsSeen) {
+    namespace checks = simulation::detail;
+    using simulation::ContactRule;
+    using simulation::OverlapRule;
+    constexpr auto sphere = 0, box = 1, plane = 2, mesh = 3;
+    const auto changed = [](int a, int b, auto&& change) {
+        checks::Table table = checks::meetings;
+        change(table[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]);
+        return table;
+    };
+    for (const int a : {sphere, box, plane, mesh})
+        for (const int b : {sphere, box, plane, mesh}) {
+            EXPECT_FALSE(checks::complete(changed(a, b, [](auto& m) { m.contacts = ContactRule::missing; })));
+            EXPECT_FALSE(checks::complete(changed(a, b, [](auto& m) { m.overlap = OverlapRule::missing; })));
+            const auto boxes = changed(a, b, [](auto& m) { m.contacts = ContactRule::boxes; });
+            EXPECT_EQ(checks::fitting(boxes), a == box && b == box);
+            const auto both_boxes = changed(a, b, [](auto& m) { m.overlap = OverlapRule::boxes; });
+            EXPECT_EQ(checks::fitting(both_boxes), a == box && b == box);
+            const auto ball = changed(a, b, [](auto& m) { m.overlap = OverlapRule::ball_in_second; });
+            EXPECT_EQ(checks::fitting(ball), a == sphere);
+            const auto other = changed(a, b, [](auto& m) { m.overlap = OverlapRule::ball_in_first; });
+            EXPECT_EQ(checks::fitting(other), b == sphere);
+            if (a == b) continue;
+            EXPECT_FALSE(checks::mirrored(changed(a, b, [](auto& m) { m.contacts = ContactRule::never; })));
+            EXPECT_FALSE(checks::mirrored(changed(a, b, [](auto& m) { m.overlap = OverlapRule::never; })));
+        }
+    EXPECT_EQ(simulation::number_of(static_cast<BodyShape>(simulation::shape_count)), simulation::no_shape);
+}
+
 }  // namespace

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/random.hpp"
 #include "io/checksum.hpp"
-#include "run/checkpoint.hpp"
 #include "verb.hpp"
 
 namespace quadrat::cli {
@@ -58,8 +58,8 @@ void run_simulation(const SimulationBenchOptions& options) {
     const SimulationStats s = simulation.stats();
     std::vector<std::byte> state;
     simulation.save(state);
-    const std::uint64_t checksum =
-        text_hash({reinterpret_cast<const char*>(simulation.positions().data()), simulation.positions().size_bytes()});
+    const std::uint64_t checksum = base::fnv1a(
+        {reinterpret_cast<const char*>(simulation.positions().data()), simulation.positions().size_bytes()});
     const double each = median(seconds), rate = each > 0 ? static_cast<double>(s.particles) / each : 0;
     progress.end();
     if (options.json) {

@@ -35,10 +35,4 @@ void write_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
     file.commit();
 }
 
-std::uint64_t text_hash(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return hash;
-}
-
 }  // namespace quadrat::cli

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace quadrat::cli {
@@ -13,7 +12,7 @@ namespace quadrat::cli {
 /// What the run notes in its checkpoint.
 struct RunNote {
     std::uint64_t next = 0;      ///< the first frame that is not complete; 0: the start, before anything was drawn
-    std::uint64_t scene = 0;     ///< hash of what the scene's text says of the run
+    std::uint64_t scene = 0;     ///< FNV-1a of what the scene's text says of the run
     std::uint64_t finished = 0;  ///< 1: the run came to the end that it was asked for
 };
 
@@ -31,8 +30,5 @@ inline constexpr const char* checkpoint_name = "checkpoint.qsim";
 /// That of a folder. Throws cannot_read when there is none, bad_format when it is damaged or not one of a run.
 [[nodiscard]] Checkpoint read_checkpoint(const std::string& folder);
 void write_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
-
-/// FNV-1a.
-[[nodiscard]] std::uint64_t text_hash(std::string_view text);
 
 }  // namespace quadrat::cli

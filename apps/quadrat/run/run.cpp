@@ -6,10 +6,11 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/random.hpp"
 #include "run/checkpoint.hpp"
+#include "run/end/summary.hpp"
 #include "run/interrupts.hpp"
 #include "run/stage.hpp"
-#include "run/summary.hpp"
 
 namespace quadrat::cli {
 namespace {
@@ -45,7 +46,7 @@ class Run {
         last_ = std::max<std::uint64_t>(
             1, static_cast<std::uint64_t>(std::ceil(scene.end_time / scene.frame_interval - 1e-9)));
         if (options.frames) last_ = std::min(last_, *options.frames);
-        checkpoint_.note.scene = text_hash(file.identity);
+        checkpoint_.note.scene = base::fnv1a(file.identity);
     }
 
     void go() {
@@ -87,7 +88,7 @@ class Run {
         if (options_.resume) {
             checkpoint_ = read_checkpoint(options_.output.folder);
             const std::string name = options_.output.folder + "/" + checkpoint_name;
-            if (checkpoint_.note.scene != text_hash(file_.identity))
+            if (checkpoint_.note.scene != base::fnv1a(file_.identity))
                 throw Error(ErrorKind::bad_value, "this checkpoint is of another scene, or the scene has changed",
                             {.file = name});
             checkpoint_.note.finished = 0;

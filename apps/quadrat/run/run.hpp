@@ -4,7 +4,7 @@
 //   output       files of a frame and the rows of statistics; folder: what in a folder is a run's
 //   checkpoint   what --resume continues from; interrupts: Ctrl-C
 //   stage        a frame for the ray tracer
-//   summary      the end: film, report_page, what is printed
+//   end/         the end: summary, which is printed, film, and report_page
 #pragma once
 
 #include <optional>

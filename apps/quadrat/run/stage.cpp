@@ -93,12 +93,15 @@ bool add_surfaces(render::Stage& stage, const Simulation& simulation, const Fram
     return true;
 }
 
-render::Shape shape_of(const RigidBody& body, const Placement& place, render::Color color) {
+// How light falls on a surface: faces that are flat, or normals that turn from one to the next.
+enum class Shading { flat, smooth };
+
+render::Shape shape_of(const RigidBody& body, const Placement& place, render::Color color, Shading shading) {
     const Solid solid = solid_of(body);
     render::Shape shape;
     for (const Vec3d& v : solid.vertices) shape.vertices.push_back(narrow(place(v)));
     shape.triangles = solid.triangles;
-    if (body.shape == BodyShape::mesh) shape.normals = render::smooth_normals(shape.vertices, shape.triangles);
+    if (shading == Shading::smooth) shape.normals = render::smooth_normals(shape.vertices, shape.triangles);
     shape.colors = {color};
     return shape;
 }
@@ -120,8 +123,10 @@ void add_bodies(render::Stage& stage, const Simulation& simulation, const SceneV
                 spheres.colors.push_back(color);
                 break;
             case BodyShape::box:
+                stage.shapes.push_back(shape_of(body, Placement(simulation.bodies()[i]), color, Shading::flat));
+                break;
             case BodyShape::mesh:
-                stage.shapes.push_back(shape_of(body, Placement(simulation.bodies()[i]), color));
+                stage.shapes.push_back(shape_of(body, Placement(simulation.bodies()[i]), color, Shading::smooth));
                 break;
         }
     }

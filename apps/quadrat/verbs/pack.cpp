@@ -89,6 +89,98 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
     return json;
 }
 
+// Options of which it matters whether they were given at all.
+struct GivenOptions {
+    const CLI::Option *construction = nullptr, *coherence = nullptr, *cells = nullptr, *seed = nullptr;
+};
+
+// What is packed.
+void add_source_options(CLI::App& verb, PackOptions& options) {
+    verb.add_option("input", options.source.input,
+                    "coordinates (.npy .csv), a picture (.png), a mesh or points (.obj .ply), a grid (.vdb)")
+        ->required();
+    verb.add_option("--values", options.source.values,
+                    "values of the coordinates, FILE or NAME=FILE (.npy .csv); may repeat");
+    whole_number(verb.add_option("--resolution", options.source.resolution, "cells on the longest edge of a mesh"), 1,
+                 1 << 20);
+    verb.add_option("--grid", options.source.grids, "a grid of a .vdb file; may repeat (default all)");
+    verb.add_option("--note", options.notes, "KEY=TEXT, kept in the file: name, unit, CHANNEL.unit, ...; may repeat");
+    verb.add_option("--background", options.source.background, "pixels of this colour are empty, as r,g,b");
+}
+
+// How it is packed.
+void add_voxel_options(CLI::App& verb, VoxelOptions& voxels, GivenOptions& given) {
+    given.construction =
+        verb.add_option("--construction", voxels.construction, "fast or compact (default fast)")
+            ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
+    verb.add_option("--encoding", voxels.encoding, "of the voxel layout (default auto: the smallest exact one)")
+        ->transform(choice<Encoding>({{"auto", Encoding::automatic},
+                                      {"constrained", Encoding::constrained},
+                                      {"domain-bit", Encoding::domain_bit},
+                                      {"position-tag", Encoding::position_tag},
+                                      {"position-hash", Encoding::position_hash},
+                                      {"bucket-tag", Encoding::bucket_tag}}));
+    verb.add_option("--layout", voxels.layout, "voxel, brick, bits or auto (default auto: the smallest)")
+        ->transform(choice<Layout>(
+            {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
+    verb.add_option("--optimize", voxels.optimize,
+                    "of the automatic layout: speed, or size, which may take sorted keys (default speed)")
+        ->transform(choice<Optimize>({{"speed", Optimize::speed}, {"size", Optimize::size}}));
+    given.coherence =
+        verb.add_option("--coherence", voxels.coherence, "none, defined or domain (default none)")
+            ->transform(choice<Coherence>(
+                {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
+}
+
+// What CLI11 cannot check, and the size of blocks. Throws UsageError.
+void check_notes_and_block(PackOptions& options, const GivenOptions& given) {
+    if (given.cells->count() != 0 && options.block.empty()) throw UsageError("--cells: needs --block");
+    for (const std::string& n : options.notes)
+        if (const std::size_t equals = n.find('='); equals == 0 || equals == std::string::npos)
+            throw UsageError("--note: expected KEY=TEXT");
+    if (options.block.empty() || options.block == "auto") return;
+    const bool digits = options.block.find_first_not_of("0123456789") == std::string::npos;
+    options.blocks.size =
+        digits && options.block.size() < 3 ? static_cast<std::uint32_t>(std::stoul(options.block)) : 0;
+    if (options.blocks.size == 0) throw UsageError("--block: expected auto or a size from 1 to 64");
+}
+
+// Options that exclude each other. Throws UsageError.
+void check_layout(const VoxelOptions& voxels, const GivenOptions& given) {
+    const Layout layout = voxels.layout;
+    const Encoding encoding = voxels.encoding;
+    if (encoding != Encoding::automatic && ((layout == Layout::brick && encoding != Encoding::bucket_tag) ||
+                                            (layout == Layout::bits && encoding != Encoding::domain_bit)))
+        throw UsageError(std::string("--encoding: ") + name(encoding) + " needs --layout voxel, not " + name(layout));
+    if (voxels.optimize == Optimize::size && (layout != Layout::automatic || encoding != Encoding::automatic))
+        throw UsageError("--optimize: chooses the layout, so it goes with no --layout and no --encoding");
+    for (const CLI::Option* of_hashes : {given.construction, given.coherence, given.seed})
+        if (layout == Layout::bits && of_hashes->count() != 0)
+            throw UsageError(of_hashes->get_name() + ": the bits layout has no hash");
+}
+
+void run_pack(PackOptions& options) {
+    const VoxelSource source = read_voxel_source(options.source);
+    const Json json = std::visit(
+        [&](const auto& positions) {
+            using V = typename std::decay_t<decltype(positions)>::value_type;
+            try {
+                return pack<sizeof(V) / 4>(positions, source, options);
+            } catch (const Error& e) {
+                throw e.in_file(options.source.input);
+            }
+        },
+        source.positions);
+    if (!options.json && options.voxels.coherence != Coherence::none && !json.contains("coherent_share"))
+        std::fprintf(stderr, "note: the %s layout, which was the smallest, has no hash to be coherent\n",
+                     json["layout"].get<std::string>().c_str());
+    if (!options.json && json.contains("coherent_share") && json["coherent_share"] < 1.0)
+        std::fprintf(stderr,
+                     "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
+                     100 * json["coherent_share"].get<double>());
+    std::printf("%s\n", (options.json ? json_text(json) : voxel_text(json)).c_str());
+}
+
 }  // namespace
 
 void add_pack(CLI::App& app) {
@@ -96,45 +188,17 @@ void add_pack(CLI::App& app) {
                               "  quadrat pack coordinates.npy --values colors.npy -o voxels.qvox\n"
                               "  quadrat pack bunny.obj --resolution 512 --layout auto -o bunny.qvox --json");
     const auto options = std::make_shared<PackOptions>();
-    verb->add_option("input", options->source.input,
-                     "coordinates (.npy .csv), a picture (.png), a mesh or points (.obj .ply), a grid (.vdb)")
-        ->required();
-    verb->add_option("--values", options->source.values,
-                     "values of the coordinates, FILE or NAME=FILE (.npy .csv); may repeat");
-    whole_number(verb->add_option("--resolution", options->source.resolution, "cells on the longest edge of a mesh"), 1,
-                 1 << 20);
-    verb->add_option("--grid", options->source.grids, "a grid of a .vdb file; may repeat (default all)");
-    verb->add_option("--note", options->notes, "KEY=TEXT, kept in the file: name, unit, CHANNEL.unit, ...; may repeat");
-    verb->add_option("--background", options->source.background, "pixels of this colour are empty, as r,g,b");
-    CLI::Option* const construction =
-        verb->add_option("--construction", options->voxels.construction, "fast or compact (default fast)")
-            ->transform(choice<Construction>({{"fast", Construction::fast}, {"compact", Construction::compact}}));
-    verb->add_option("--encoding", options->voxels.encoding,
-                     "of the voxel layout (default auto: the smallest exact one)")
-        ->transform(choice<Encoding>({{"auto", Encoding::automatic},
-                                      {"constrained", Encoding::constrained},
-                                      {"domain-bit", Encoding::domain_bit},
-                                      {"position-tag", Encoding::position_tag},
-                                      {"position-hash", Encoding::position_hash},
-                                      {"bucket-tag", Encoding::bucket_tag}}));
-    verb->add_option("--layout", options->voxels.layout, "voxel, brick, bits or auto (default auto: the smallest)")
-        ->transform(choice<Layout>(
-            {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
-    verb->add_option("--optimize", options->voxels.optimize,
-                     "of the automatic layout: speed, or size, which may take sorted keys (default speed)")
-        ->transform(choice<Optimize>({{"speed", Optimize::speed}, {"size", Optimize::size}}));
-    CLI::Option* const coherence =
-        verb->add_option("--coherence", options->voxels.coherence, "none, defined or domain (default none)")
-            ->transform(choice<Coherence>(
-                {{"none", Coherence::none}, {"defined", Coherence::defined}, {"domain", Coherence::domain}}));
+    GivenOptions given;
+    add_source_options(*verb, *options);
+    add_voxel_options(*verb, options->voxels, given);
     verb->add_option("--block", options->block,
                      "blocks of N^D cells with borders for filtering; auto: the N with the least memory");
-    CLI::Option* cells =
+    given.cells =
         verb->add_option("--cells", options->blocks.rule,
                          "blocks for cells touched by or complete in samples (default touched)")
             ->transform(choice<BlockRule>({{"touched", BlockRule::touched}, {"complete", BlockRule::complete}}));
     verb->add_flag("--mipmap", options->mipmap, "all levels of detail, by the mean of what is stored");
-    CLI::Option* const seed =
+    given.seed =
         whole_number(verb->add_option("--seed", options->voxels.seed, "the same seed gives the same file (default 1)"),
                      0, ~std::uint64_t{0});
     whole_number(
@@ -143,48 +207,10 @@ void add_pack(CLI::App& app) {
     whole_number(verb->add_option("--threads", options->threads, "0: one per processor (default 1)"), 0, 1024);
     verb->add_option("-o,--out", options->out, "the .qvox file")->required();
     verb->add_flag("--json", options->json, "print one JSON object");
-    verb->callback([options, cells, construction, coherence, seed] {
-        if (cells->count() != 0 && options->block.empty()) throw UsageError("--cells: needs --block");
-        for (const std::string& n : options->notes)
-            if (const std::size_t equals = n.find('='); equals == 0 || equals == std::string::npos)
-                throw UsageError("--note: expected KEY=TEXT");
-        if (!options->block.empty() && options->block != "auto") {
-            const bool digits = options->block.find_first_not_of("0123456789") == std::string::npos;
-            options->blocks.size =
-                digits && options->block.size() < 3 ? static_cast<std::uint32_t>(std::stoul(options->block)) : 0;
-            if (options->blocks.size == 0) throw UsageError("--block: expected auto or a size from 1 to 64");
-        }
-        const Layout layout = options->voxels.layout;
-        const Encoding encoding = options->voxels.encoding;
-        if (encoding != Encoding::automatic && ((layout == Layout::brick && encoding != Encoding::bucket_tag) ||
-                                                (layout == Layout::bits && encoding != Encoding::domain_bit)))
-            throw UsageError(std::string("--encoding: ") + name(encoding) + " needs --layout voxel, not " +
-                             name(layout));
-        if (options->voxels.optimize == Optimize::size &&
-            (layout != Layout::automatic || encoding != Encoding::automatic))
-            throw UsageError("--optimize: chooses the layout, so it goes with no --layout and no --encoding");
-        for (const CLI::Option* of_hashes : {construction, coherence, seed})
-            if (layout == Layout::bits && of_hashes->count() != 0)
-                throw UsageError(of_hashes->get_name() + ": the bits layout has no hash");
-        const VoxelSource source = read_voxel_source(options->source);
-        const Json json = std::visit(
-            [&](const auto& positions) {
-                using V = typename std::decay_t<decltype(positions)>::value_type;
-                try {
-                    return pack<sizeof(V) / 4>(positions, source, *options);
-                } catch (const Error& e) {
-                    throw e.in_file(options->source.input);
-                }
-            },
-            source.positions);
-        if (!options->json && options->voxels.coherence != Coherence::none && !json.contains("coherent_share"))
-            std::fprintf(stderr, "note: the %s layout, which was the smallest, has no hash to be coherent\n",
-                         json["layout"].get<std::string>().c_str());
-        if (!options->json && json.contains("coherent_share") && json["coherent_share"] < 1.0)
-            std::fprintf(stderr,
-                         "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
-                         100 * json["coherent_share"].get<double>());
-        std::printf("%s\n", (options->json ? json_text(json) : voxel_text(json)).c_str());
+    verb->callback([options, given] {
+        check_notes_and_block(*options, given);
+        check_layout(options->voxels, given);
+        run_pack(*options);
     });
 }
 

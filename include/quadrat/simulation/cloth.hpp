@@ -20,11 +20,11 @@ namespace quadrat {
 /// How a cloth behaves. Cloth itself refuses only a time step or thickness that is out of its range; Simulation, whose
 /// scenes hold these options too, checks all of them.
 struct ClothOptions {
-    /// Of every step, seconds: positive and finite. Default: 1/120 s.
+    /// Of every step, seconds: above 0 and finite. Default: 1 / 120.
     double time_step = 1.0 / 120;
-    /// m / s^2, finite. Default: the earth's, downwards along z.
+    /// m / s^2, finite. Default: (0, 0, -9.81), the earth's.
     Vec3d gravity = {{0, 0, -9.81}};
-    /// Metres that the solver keeps between surfaces: 0 or more and finite, and well below the length of an edge, since
+    /// Metres that the solver keeps between surfaces: above 0 and finite, and well below the length of an edge, since
     /// features of one sheet that share no vertex are kept so far apart as well. Contact itself is excluded whether the
     /// solver reaches this or not. 0, the default: 1 cm, or half of the shortest edge if that is less.
     double thickness = 0;
@@ -38,7 +38,7 @@ struct ClothOptions {
     /// Of the distance between the far corners of two triangles with a common edge, m / N: 0 or more. Edges of three or
     /// more triangles do not resist bending. Default: 1e-3.
     double bend_compliance = 1e-3;
-    /// Rounds of Newton's method per step, at most: at least 1. Few are needed where the cloth moves little in a step;
+    /// Rounds of Newton's method per step, at most: 1 to 10,000. Few are needed where the cloth moves little in a step;
     /// with too few it gives way more than its compliance says. Default: 20.
     std::uint32_t iterations = 20;
     /// Where contact is looked for; the solver runs on the caller's thread. Must outlive the cloth. Default: null, the

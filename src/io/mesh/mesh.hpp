@@ -45,6 +45,5 @@ void write_ply(const std::string& path, const Mesh& mesh, PlyFormat format = Ply
 /// line.
 [[nodiscard]] Mesh parse_obj(std::span<const std::byte> file, std::string_view name);
 [[nodiscard]] Mesh read_obj(const std::string& path);
-void write_obj(const std::string& path, const Mesh& mesh);
 
 }  // namespace quadrat::io

@@ -1,6 +1,5 @@
 // A thin reader of Wavefront OBJ. Not tinyobjloader, which rounds numbers loosely and takes malformed lines in silence
 // (docs/decisions/0020-obj-reader.md).
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -165,29 +164,6 @@ Mesh parse_obj(std::span<const std::byte> file, std::string_view name) {
 Mesh read_obj(const std::string& path) {
     const MappedFile file(path);
     return parse_obj(file.bytes(), path);
-}
-
-void write_obj(const std::string& path, const Mesh& mesh) {
-    AtomicFile file(path);
-    char text[256];
-    for (const Vec3d& v : mesh.vertices) {
-        char* at = text;
-        *at++ = 'v';
-        for (int k = 0; k < 3; ++k) {
-            *at++ = ' ';
-            at = std::to_chars(at, text + sizeof text, v[k]).ptr;
-        }
-        *at++ = '\n';
-        file.write(text, static_cast<std::size_t>(at - text));
-    }
-    for (const Triangle& t : mesh.triangles)
-        file.write("f " + std::to_string(t.a + std::uint64_t{1}) + " " + std::to_string(t.b + std::uint64_t{1}) + " " +
-                   std::to_string(t.c + std::uint64_t{1}) + "\n");
-    for (const auto& e : mesh.segments)
-        file.write("l " + std::to_string(e[0] + std::uint64_t{1}) + " " + std::to_string(e[1] + std::uint64_t{1}) +
-                   "\n");
-    for (const std::uint32_t v : mesh.points) file.write("p " + std::to_string(v + std::uint64_t{1}) + "\n");
-    file.commit();
 }
 
 }  // namespace quadrat::io

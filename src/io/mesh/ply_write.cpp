@@ -1,3 +1,7 @@
+// Writes PLY 1.0: a header that names every element and property, then the records in its order, each number in its
+// shortest exact form as text or little endian as bytes. What the mesh does not have is not
+// declared; single edges and points are left out.
+
 #include <bit>
 #include <charconv>
 

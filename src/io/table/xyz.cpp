@@ -1,6 +1,5 @@
 #include "io/table/xyz.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 
@@ -158,29 +157,6 @@ Table parse_xyz(std::span<const std::byte> file, std::string_view name, std::opt
 Table read_xyz(const std::string& path, std::optional<std::uint64_t> frame, XyzBox* box) {
     const MappedFile file(path);
     return parse_xyz(file.bytes(), path, frame, box);
-}
-
-void write_xyz(const std::string& path, const TableView& table, std::string_view comment) {
-    if (table.shape.size() != 2 || table.shape[1] != 3)
-        throw Error(ErrorKind::bad_shape, "an XYZ file holds three columns", {.file = path});
-    AtomicFile file(path);
-    file.write(std::to_string(table.shape[0]) + "\n");
-    file.write(comment.substr(0, comment.find('\n')));
-    file.write("\n");
-    with_scalar(table.type, [&]<class T>(T) {
-        const T* value = static_cast<const T*>(table.data);
-        char text[40];
-        for (std::uint64_t r = 0; r < table.shape[0]; ++r) {
-            file.write("X");
-            for (int k = 0; k < 3; ++k) {
-                text[0] = ' ';
-                file.write(text,
-                           static_cast<std::size_t>(std::to_chars(text + 1, text + sizeof text, *value++).ptr - text));
-            }
-            file.write("\n");
-        }
-    });
-    file.commit();
 }
 
 }  // namespace quadrat::io

@@ -28,7 +28,4 @@ struct XyzBox {
                               std::optional<std::uint64_t> frame = {}, XyzBox* box = nullptr);
 [[nodiscard]] Table read_xyz(const std::string& path, std::optional<std::uint64_t> frame = {}, XyzBox* box = nullptr);
 
-/// A (N, 3) table of float or double as atoms of the element X.
-void write_xyz(const std::string& path, const TableView& table, std::string_view comment = "");
-
 }  // namespace quadrat::io

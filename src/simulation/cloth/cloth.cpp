@@ -9,6 +9,7 @@
 #include <quadrat/ccd.hpp>
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "ccd/vector.hpp"
 #include "simulation/cloth/implicit.hpp"
@@ -227,6 +228,7 @@ struct Cloth::Impl {
     }
 
     [[nodiscard]] Touch touch_of(const Near& n) const {
+        QUADRAT_ASSERT(n.count <= 4);
         Touch t;
         t.normal = vector(n.normal);
         t.slid.setZero();
@@ -248,6 +250,7 @@ struct Cloth::Impl {
 
     void solve(const std::vector<Near>& near) {
         std::vector<Vec3d>& next = bodies[0].next;
+        QUADRAT_ASSERT(ease.size() == next.size());
         std::vector<Touch> touches;
         for (const Near& n : near) touches.push_back(touch_of(n));
         std::vector<Eigen::Vector3d> flying, x;
@@ -270,6 +273,7 @@ struct Cloth::Impl {
 
     void note_pushes(const std::vector<Near>& near, const std::vector<Touch>& touches,
                      const simulation::ImplicitStep& step, const std::vector<Eigen::Vector3d>& x) {
+        QUADRAT_ASSERT(near.size() == touches.size());
         std::vector<double> strength(bodies.size() - 1, 0.0);
         pushes.assign(bodies.size() - 1, {});
         for (std::size_t k = 0; k < near.size(); ++k) {
@@ -287,6 +291,7 @@ struct Cloth::Impl {
 
     // As much as the cloth got, the other way round.
     void note_push(std::size_t obstacle, const Vec3d& push, const Vec3d& at, std::vector<double>& strength) {
+        QUADRAT_ASSERT(obstacle < pushes.size() && strength.size() == pushes.size());
         const double size = norm(push);
         pushes[obstacle].impulse = pushes[obstacle].impulse + (1 / options.time_step) * push;
         pushes[obstacle].point = pushes[obstacle].point + size * at;

@@ -3,6 +3,7 @@
 #include <quadrat/ccd/proximity.hpp>
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/cloth/cloths.hpp"
 
@@ -48,6 +49,7 @@ bool in_contact(const SceneCloth& a, const SceneCloth& b) {
 }  // namespace
 
 void Cloths::set_up(const Scene& scene, const Solids& solids, double spacing, double longest_step, Executor* executor) {
+    QUADRAT_ASSERT(sheets_.empty() && spacing > 0 && longest_step > 0);
     executor_ = executor;
     gravity_ = vector(scene.gravity);
     for (std::size_t i = 0; i < scene.cloths.size(); ++i) {
@@ -173,6 +175,7 @@ void Cloths::build() {
 }
 
 FourPoints Cloths::corners(const Face& f, const Vec3d& x) const {
+    QUADRAT_ASSERT(f.sheet < sheets_.size());
     const Cloth& c = sheets_[f.sheet].cloth;
     const Triangle& t = c.triangles()[f.triangle];
     return {x, c.positions()[t.a], c.positions()[t.b], c.positions()[t.c]};
@@ -226,6 +229,7 @@ void Cloths::stop(std::uint32_t i, const Vec3f& from, Vec3f& x, std::vector<Clot
 
 void Cloths::respond(const std::vector<ClothTouch>& touches, std::span<Vec3f> v, std::span<const float> mass,
                      double dt) {
+    QUADRAT_ASSERT(v.size() == mass.size() && dt >= 0);
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round)
         for (const ClothTouch& c : touches) {
@@ -250,6 +254,7 @@ void Cloths::respond(const std::vector<ClothTouch>& touches, std::span<Vec3f> v,
 // What the last step of a sheet did to bodies that can move.
 void Cloths::bear(std::uint32_t number, Solids& solids) const {
     const Sheet& s = sheets_[number];
+    QUADRAT_ASSERT(s.obstacles.size() == solids.bodies().size());
     for (std::uint32_t b = 0; b < s.obstacles.size(); ++b) {
         if (s.obstacles[b] == none || solids.bodies()[b].inverse_mass == 0) continue;
         const ObstaclePush& push = s.cloth.pushes()[s.obstacles[b]];
@@ -302,6 +307,7 @@ void Cloths::move_sheet(std::uint32_t number, const Solids& solids, const std::v
 std::vector<ClothTouch> Cloths::sweep(std::uint32_t number, std::span<const Vec3d> before, std::span<Vec3f> x) const {
     const Sheet& s = sheets_[number];
     const std::span<const Vec3d> p = s.cloth.positions();
+    QUADRAT_ASSERT(before.size() == p.size() && !before.empty());
     std::vector<Box3d> start, end;
     Box3d all = {before[0], before[0]};
     const auto box = [&](std::span<const Vec3d> q, const Triangle& t) {
@@ -362,6 +368,7 @@ std::vector<ClothTouch> Cloths::sweep(std::uint32_t number, std::span<const Vec3
 
 std::uint64_t Cloths::advance(double time, Solids& solids, const std::vector<ClothTouch>& touches, std::span<Vec3f> x,
                               std::span<Vec3f> v, std::span<const float> mass) {
+    QUADRAT_ASSERT(x.size() == v.size() && v.size() == mass.size());
     std::uint64_t met = 0;
     bool moved = false;
     for (std::uint32_t number = 0; number < sheets_.size(); ++number) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/assert.hpp"
+
 namespace quadrat::simulation {
 namespace {
 
@@ -38,6 +40,13 @@ Eigen::Vector3d ImplicitStep::push(const Touch& t, const std::vector<Vector>& x)
 ImplicitStep::ImplicitStep(std::span<const Spring> springs, std::vector<Touch>& touches, std::span<const double> mass,
                            std::span<const Eigen::Vector3d> flying, const Options& options)
     : springs_(springs), touches_(touches), mass_(mass), flying_(flying), options_(options) {
+    QUADRAT_ASSERT(options.step > 0 && options.thickness > 0);
+    QUADRAT_ASSERT(mass.size() == flying.size());
+    QUADRAT_ASSERT(std::all_of(springs.begin(), springs.end(),
+                               [&](const Spring& s) { return s.a < mass.size() && s.b < mass.size(); }));
+    QUADRAT_ASSERT(std::all_of(touches.begin(), touches.end(), [&](const Touch& t) {
+        return std::all_of(t.vertex, t.vertex + t.count, [&](std::uint32_t v) { return v < mass.size(); });
+    }));
     stiff_.resize(springs.size());
     pressed_.resize(touches.size());
     ease_.resize(mass.size());
@@ -125,6 +134,7 @@ void ImplicitStep::linearize(const std::vector<Vector>& x) {
 }
 
 void ImplicitStep::multiply(const std::vector<Vector>& p, std::vector<Vector>& out) const {
+    QUADRAT_ASSERT(p.size() == mass_.size() && out.size() == p.size());
     for (std::size_t v = 0; v < p.size(); ++v) out[v] = mass_[v] * p[v];
     for (std::size_t i = 0; i < springs_.size(); ++i) {
         const Spring& s = springs_[i];
@@ -176,6 +186,7 @@ std::uint32_t ImplicitStep::direction(std::vector<Vector>& d) {
 }
 
 std::uint32_t ImplicitStep::solve(std::vector<Vector>& x) {
+    QUADRAT_ASSERT(x.size() == mass_.size());
     const std::vector<Vector> flown(flying_.begin(), flying_.end());
     for (Touch& t : touches_) t.rub = 0;
     if (energy(flown) < energy(x)) x = flown;

@@ -1,6 +1,7 @@
 // See coupling.hpp.
 #include "simulation/fluid/coupling.hpp"
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "cells/counting_sort.hpp"
 #include "simulation/fluid/boundary.hpp"
@@ -28,6 +29,7 @@ Coupling::Coupling(const World& world, const Fluid& fluid, const Solids& solids)
 }
 
 Vec3f Coupling::gather(std::size_t task, std::size_t i) {
+    QUADRAT_ASSERT(gathered_[task].empty() || gathered_[task].back().particle < i);
     const Vec3f& x = fluid_.p.x[i];
     const Share share = share_of(world_, fluid_, solids_, i, fluid_.force_wall);
     Vec3f sum = share.gradient;
@@ -63,6 +65,7 @@ Vec3f Coupling::gather(std::size_t task, std::size_t i) {
 }
 
 void Coupling::finish(std::vector<float>& diagonal) {
+    QUADRAT_ASSERT(holds_.empty() && diagonal.size() == fluid_.p.size());
     for (const std::vector<Hold>& g : gathered_) holds_.insert(holds_.end(), g.begin(), g.end());
     if (holds_.empty()) return;
     const std::vector<Body>& bodies = solids_.bodies();
@@ -95,6 +98,7 @@ void Coupling::finish(std::vector<float>& diagonal) {
 }
 
 void Coupling::accelerate(const std::vector<float>& kappa) {
+    QUADRAT_ASSERT(kappa.size() == fluid_.p.size());
     if (holds_.empty()) return;
     base::parallel_for(world_.executor, accelerations_.size(), 64, [&](std::size_t begin, std::size_t end) {
         for (std::size_t b = begin; b < end; ++b) {

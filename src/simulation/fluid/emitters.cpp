@@ -4,6 +4,7 @@
 // in or behind a body.
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "simulation/fluid/fluid.hpp"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ struct Place {
 
 Place look_at(const World& world, const Fluid& fluid, const Vec3f& x, const PhaseData& f,
               const std::vector<std::size_t>& around) {
+    QUADRAT_ASSERT(f.support > 0);
     float sum = fluid.density_kernel.value(0);
     Place place = {0, 0, 1e30f};
     for (const std::size_t i : around) {
@@ -51,6 +53,7 @@ Place look_at(const World& world, const Fluid& fluid, const Vec3f& x, const Phas
 
 // When emitter i sends out its next layer.
 double next_layer(const World& world, const Fluid& fluid, std::size_t i) {
+    QUADRAT_ASSERT(fluid.emitters.size() == world.scene.emitters.size());
     const Emitter& e = world.scene.emitters[i];
     const EmitterState& state = fluid.emitters[i];
     const double due = e.start + static_cast<double>(state.layers) * world.scene.spacing / e.speed;
@@ -88,6 +91,7 @@ void set_up_emitters(const World& world, Fluid& fluid, const Solids& solids) {
         const std::string path = "/emitters/" + std::to_string(i);
         EmitterState state;
         const double length = norm(e.direction);
+        QUADRAT_ASSERT(length > 0 && e.phase < fluid.phases.size());
         const Vec3d d = {{e.direction[0] / length, e.direction[1] / length, e.direction[2] / length}};
         // Two directions across; in 2D the second is z and gets one row only.
         Vec3d u = {{-d[1], d[0], 0}};

@@ -5,6 +5,7 @@
 // 2 sum_j c / m with the paper's, and a step by explicit forces is stable up to 2 over that. With
 // c = V^2 mu 2 (D + 2) |W'| r / (r^2 + 0.01 (h/2)^2) this is a good deal shorter than the 0.125 (h/2)^2 rho / mu of
 // Morris et al. 1997, whose sum has not the factor 2 (D + 2).
+#include "base/assert.hpp"
 #include "simulation/fluid/fluid.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 // sum_j c / m (over D) for a viscosity and a density of 1, of particles of a volume and a support.
 double lattice_rate(const World& world, const Fluid& fluid, double volume, double support) {
+    QUADRAT_ASSERT(volume > 0 && support > 0);
     const int dimension = world.scene.dimension;
     const double edge = std::pow(volume, 1.0 / dimension), soft = 0.0025 * support * support;
     const double scale = volume / std::pow(support, dimension + 2);
@@ -43,6 +45,7 @@ void find_friction_rates(const World& world, Fluid& fluid) {
 }
 
 double explicit_friction(const World& world, const Fluid& fluid, const PhaseData& phase, double support) {
+    QUADRAT_ASSERT(support > 0 && fluid.friction_rates.size() == fluid.phases.size());
     double thickest = 0, damping = 0;
     for (const PhaseData& other : fluid.phases) {
         thickest = std::max(thickest, double{other.viscosity});

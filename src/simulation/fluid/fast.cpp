@@ -1,4 +1,5 @@
 // When the vector loops may be used, and what they are given.
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/fluid/boundary.hpp"
 #include "simulation/fluid/cohesion.hpp"
@@ -99,6 +100,7 @@ void fast_densities(const World& world, Fluid& fluid, const Solids& solids) {
 void fast_forces(const World& world, Fluid& fluid, const Solids& solids, bool pressure,
                  std::vector<std::vector<Wrench>>& reaction) {
     const std::size_t n = fluid.p.size();
+    QUADRAT_ASSERT(reaction.size() == base::chunk_count(n, grain));
     if (world.scene.solver == SolverKind::incompressible)
         base::parallel_for(world.executor, n, grain, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) write_force_record(fluid, i, pressure);

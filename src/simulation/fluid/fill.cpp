@@ -184,6 +184,7 @@ void derive(const World& world, Fluid& fluid) {
 }
 
 void add_particle(Fluid& fluid, const Vec3d& x, const Vec3d& v, std::uint32_t phase, double support) {
+    QUADRAT_ASSERT(phase < fluid.phases.size() && support > 0);
     Particles& p = fluid.p;
     p.x.push_back({{static_cast<float>(x[0]), static_cast<float>(x[1]), static_cast<float>(x[2])}});
     p.v.push_back({{static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])}});
@@ -222,6 +223,7 @@ std::vector<std::size_t> place_particles(const World& world, Fluid& fluid) {
 void remove_inside_bodies(const World& world, Fluid& fluid, const Solids& solids,
                           std::vector<std::size_t>& block_ends) {
     if (solids.empty()) return;
+    QUADRAT_ASSERT(std::is_sorted(block_ends.begin(), block_ends.end()));
     const std::vector<std::size_t> ends = block_ends;
     const std::size_t from_blocks = block_ends.empty() ? 0 : block_ends.back();
     std::size_t kept = 0, block = 0;
@@ -255,6 +257,7 @@ void remove_inside_bodies(const World& world, Fluid& fluid, const Solids& solids
 }
 
 void refuse_coincident(const World& world, const Fluid& fluid, const std::vector<std::size_t>& block_ends) {
+    QUADRAT_ASSERT(fluid.near.size() == fluid.p.size());  // search() was before
     const auto least = static_cast<float>(1e-3 * world.scene.spacing);
     for (std::size_t i = 0; i < fluid.p.size(); ++i)
         for (const std::uint32_t j : fluid.near[i]) {

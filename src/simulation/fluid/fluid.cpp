@@ -5,6 +5,7 @@
 // gradient: its k must be read so). Where all particles have the same volume and support, densities count neighbours,
 // rho_i = m_i sum W (Solenthaler & Pajarola 2008), so that a light phase next to a heavy one keeps its density;
 // otherwise they are eq. 7. Likewise interface tension: a force between particles (cohesion.hpp), otherwise eq. 9.
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/fluid/boundary.hpp"
 #include "simulation/fluid/cohesion.hpp"
@@ -46,6 +47,7 @@ float pressure_of(const World& world, const PhaseData& f, float rho) {
 }  // namespace
 
 void finish_density(const World& world, Fluid& fluid, const Solids& solids, std::size_t i, float rho) {
+    QUADRAT_ASSERT(i < fluid.p.size() && rho > 0);
     const PhaseData& own = fluid.phase_of(i);
     if (near_solids(world, fluid, solids, i)) {
         rho += own.rest_density * share_of(world, fluid, solids, i, fluid.density_wall).inside;
@@ -75,6 +77,7 @@ void density_of(const World& world, Fluid& fluid, const Solids& solids, std::siz
 }  // namespace
 
 void densities(const World& world, Fluid& fluid, const Solids& solids) {
+    QUADRAT_ASSERT(fluid.near.size() == fluid.p.size());  // search() was before
     if (fast_path(world, fluid)) return fast_densities(world, fluid, solids);
     base::parallel_for(world.executor, fluid.p.size(), grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) density_of(world, fluid, solids, i);
@@ -223,6 +226,7 @@ Vec3f boundary_forces(const World& world, const Fluid& fluid, const Solids& soli
 }
 
 void forces(const World& world, Fluid& fluid, Solids& solids, bool pressure, const std::uint8_t* active) {
+    QUADRAT_ASSERT(fluid.near.size() == fluid.p.size());  // search() was before
     const std::size_t chunks = base::chunk_count(fluid.p.size(), grain);
     std::vector<std::vector<Wrench>> reaction(chunks, std::vector<Wrench>(solids.dynamic_count()));
     if (fast_path(world, fluid) && !active) {

@@ -107,8 +107,8 @@ template <class Kernel, bool kPeriodic>
 constexpr DensityLoops loops = {density_rows<Kernel, kPeriodic>, force_rows_of<Kernel, kPeriodic>};
 
 const DensityLoops& DensityLoopsOf(bool cubic, bool periodic) {
-    if (cubic) return periodic ? loops<CubicSpline, true> : loops<CubicSpline, false>;
-    return periodic ? loops<Wendland, true> : loops<Wendland, false>;
+    return for_kernel(cubic, periodic,
+                      []<class Kernel, bool kPeriodic>() -> const DensityLoops& { return loops<Kernel, kPeriodic>; });
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE

@@ -216,6 +216,15 @@ struct CubicSpline {
     }
 };
 
+/// pick.operator()<Kernel, kPeriodic>() for the kernel and the domain of a run.
+template <class Pick>
+decltype(auto) for_kernel(bool cubic, bool periodic, Pick&& pick) {
+    if (cubic)
+        return periodic ? pick.template operator()<CubicSpline, true>()
+                        : pick.template operator()<CubicSpline, false>();
+    return periodic ? pick.template operator()<Wendland, true>() : pick.template operator()<Wendland, false>();
+}
+
 }  // namespace quadrat::simulation::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

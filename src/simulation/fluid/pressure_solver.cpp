@@ -15,8 +15,12 @@ constexpr float relaxation = 0.5f;
 // Up to so many neighbours. With more, Jacobi is stable only with less of it: with 50 in 2D, half of it threw particles
 // out of a dam break in the first steps.
 constexpr double few[2] = {28, 34};  // in 2D and 3D
-// Density errors go at this rate at most, in units of the expected speed over the support.
+// Density errors go at this rate at most, in units of the expected speed over the support: fluid then moves apart by
+// half of the expected speed over the width of a support.
 constexpr double relief = 0.5;
+// Of the rest density, which a lattice at rest has exactly and what flows within much less than this
+// (IncompressibleOptions::density_error). What lacks more is at a free surface, and may part.
+constexpr float crowd = 0.97f;
 // Of the sum of absolute values that bounds what a lighter neighbour adds to a row. All of it is safe in one dimension;
 // gradients point in all directions, so that in 2D and 3D less will do.
 constexpr float tie[2] = {0.5f, 0.34f};
@@ -40,9 +44,11 @@ PressureSolver::PressureSolver(const World& world, Fluid& fluid, Solids& solids)
       n_(fluid.p.size()),
       loop_(pair_loop(world, fluid)),
       coupling_(world, fluid, solids) {
+    QUADRAT_ASSERT(fluid.near.size() == n_ && fluid.number_density);
     const double h = fluid.support;
     volume_ = fluid.phases[0].volume;
     const double reach = h / std::pow(double{volume_}, 1.0 / world.scene.dimension);
+    // Neighbours on a lattice: pi reach^2 or 4/3 pi reach^3 edges of the particles' volume, as a count needs it.
     const double near = world.scene.dimension == 2 ? 3.14 * reach * reach : 4.19 * reach * reach * reach;
     relaxation_ = relaxation * static_cast<float>(std::min(1.0, few[world.scene.dimension - 2] / near));
     slope_ = volume_ * kernel_peak(world, fluid) / static_cast<float>(h * h);
@@ -131,6 +137,7 @@ void PressureSolver::rates() {
 }
 
 void PressureSolver::make_divergence_free(double dt) {
+    QUADRAT_ASSERT(dt > 0);
     const double bound = world_.scene.incompressible.divergence_error / dt;
     rates();
     for_all([&](std::size_t begin, std::size_t end) {
@@ -140,6 +147,7 @@ void PressureSolver::make_divergence_free(double dt) {
 }
 
 void PressureSolver::make_density_constant(double dt, double usual_step) {
+    QUADRAT_ASSERT(dt > 0 && usual_step > 0);
     double bound = aim * world_.scene.incompressible.density_error;
     // Where a light phase makes steps short, an error that is left gives it a large acceleration: the bound is then
     // that of the acceleration.
@@ -183,7 +191,7 @@ void PressureSolver::add_neighbours() {
 }
 
 bool PressureSolver::crowded(std::size_t i) const {
-    return fluid_.p.rho[i] > 0.97f * fluid_.phase_of(i).rest_density;
+    return fluid_.p.rho[i] > crowd * fluid_.phase_of(i).rest_density;
 }
 
 // Records: accelerations by the present k; and those of the bodies.
@@ -206,6 +214,7 @@ void PressureSolver::accelerations(const std::vector<float>& kappa) {
 // What is missing: too dense, or pressed without need. Leaves the change of each k in rate_. Eight sums beside each
 // other, so that it is vector code.
 double PressureSolver::missing(const float* kappa, std::size_t begin, std::size_t end) {
+    QUADRAT_ASSERT(begin <= end && end <= n_);
     float sums[8] = {};
     float* const rate = rate_.data();
     const auto add = [&](std::size_t i, float& sum) {
@@ -226,6 +235,7 @@ double PressureSolver::missing(const float* kappa, std::size_t begin, std::size_
 // where k = 0. The momentum starts again when the error grows. It grows faster than Nesterov's (age - 1) / (age +
 // 2): few iterations are enough after the last step's answer (docs/decisions/0087-fewer-iterations.md).
 void PressureSolver::solve(std::vector<float>& kappa, double dt, double bound, std::uint32_t least) {
+    QUADRAT_ASSERT(kappa.size() == n_ && bound > 0);
     const std::uint32_t most = world_.scene.incompressible.max_iterations;
     last_ = kappa;
     double before = 0;
@@ -263,6 +273,7 @@ void PressureSolver::solve(std::vector<float>& kappa, double dt, double bound, s
 }
 
 void PressureSolver::expect(std::span<Vec3f> by) {
+    QUADRAT_ASSERT(by.size() == n_);
     accelerations(fluid_.p.kappa);
     for_all([&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
+
 namespace quadrat::simulation {
 
 /// A function of q in [0, 1) by linear interpolation; 0 from 1 on.
@@ -65,6 +67,7 @@ struct WallTable {
     WallTable() = default;
     /// spacing in terms of the support; factor: of the kernel.
     WallTable(KernelFunction function, int dimension, double spacing, double factor) {
+        QUADRAT_ASSERT(spacing > 0 && factor > 0);
         const Kernel k(function, dimension, 1);
         const double volume = factor * (dimension == 2 ? spacing * spacing : spacing * spacing * spacing);
         const int reach = static_cast<int>(1 / spacing) + 1;

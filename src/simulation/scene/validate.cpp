@@ -22,15 +22,6 @@ namespace {
 
 constexpr double most_samples = 1e8;  // of a body: more is a mistake in the units
 
-void check_mesh(const std::string& path, const std::vector<Triangle>& triangles, std::size_t vertices) {
-    if (triangles.empty()) fail(path + "/triangles", "expected at least one triangle, found none");
-    for (std::size_t t = 0; t < triangles.size(); ++t)
-        for (const std::uint32_t v : {triangles[t].a, triangles[t].b, triangles[t].c})
-            if (v >= vertices)
-                fail(path + "/triangles/" + std::to_string(t),
-                     "expected vertices below " + std::to_string(vertices) + ", found " + std::to_string(v));
-}
-
 // A step that must be given.
 void check_step(const std::string& path, double step, const Scene& s) {
     if (!(step > 0)) fail(path, "expected a positive number, found " + text(step));
@@ -52,6 +43,7 @@ double least_support(const Scene& s) {
     return s.solver == SolverKind::incompressible ? 1.2 : 1;
 }
 void support_range(const Scene& s, const std::string& path, double support, double apart) {
+    QUADRAT_ASSERT(apart > 0);
     const double rounding = 1e-9 * apart, least = least_support(s);
     if (!(support >= least * apart - rounding && support <= most_support * apart + rounding))
         fail(path, "expected a support of " + text(least) + " to 8 times the distance of particles, " +
@@ -85,13 +77,7 @@ void check_supports(const Scene& s) {
 void check_body(const Scene& s, std::size_t i) {
     const RigidBody& b = s.bodies[i];
     const std::string path = "/bodies/" + std::to_string(i);
-    if (b.shape == BodyShape::plane && b.motion == BodyMotion::dynamic)
-        fail(path + "/motion", "a plane cannot be dynamic");
-    if (b.shape == BodyShape::mesh) {
-        if (s.dimension == 2) fail(path + "/shape", "a mesh needs three dimensions");
-        check_mesh(path, b.triangles, b.vertices.size());
-        check_closed(b, path);
-    }
+    check_shape(b, s.dimension, path);
     double norm = 0;
     for (const double q : b.orientation) norm += q * q;
     if (!(std::abs(norm - 1) < 1e-6)) fail(path + "/rotation", "expected a unit quaternion");
@@ -119,6 +105,7 @@ void check_fluid(const Scene& s) {
 
 // Along the axes that the scene has.
 double shared_depth(const Box3d& a, const Box3d& b, int dimension) {
+    QUADRAT_ASSERT(dimension == 2 || dimension == 3);
     double depth = std::numeric_limits<double>::infinity();
     for (int k = 0; k < dimension; ++k)
         depth = std::min(depth, std::min(a.hi[k], b.hi[k]) - std::max(a.lo[k], b.lo[k]));
@@ -184,7 +171,7 @@ void check_thickness(const SceneCloth& c, const std::string& path) {
 void check_cloth(const Scene& s, std::size_t i) {
     const SceneCloth& c = s.cloths[i];
     if (s.dimension == 2) fail("/cloths", "cloth needs three dimensions");
-    check_mesh("/cloths/" + std::to_string(i), c.triangles, c.positions.size());
+    check_triangles("/cloths/" + std::to_string(i), c.triangles, c.positions.size());
     check_step(at("cloths", i, "time_step"), c.options.time_step, s);
     check_thickness(c, at("cloths", i, "thickness"));
     for (std::size_t k = 0; k < c.pins.size(); ++k)

@@ -53,6 +53,7 @@ void add_walls(World& world) {
     const Domain& d = world.scene.domain;
     const auto add = [&](const Vec3d& n, double offset, const SurfaceResponse& r) {
         const double length = norm(n);
+        QUADRAT_ASSERT(length > 0);
         world.walls.push_back(
             {{static_cast<float>(n[0] / length), static_cast<float>(n[1] / length), static_cast<float>(n[2] / length)},
              static_cast<float>(offset),

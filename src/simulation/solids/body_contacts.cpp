@@ -4,6 +4,7 @@
 #include <quadrat/broad_phase/hash_grid_hierarchy.hpp>
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "simulation/solids/box_contacts.hpp"
 #include "simulation/solids/meetings.hpp"
 
@@ -15,9 +16,11 @@
 namespace quadrat::simulation {
 namespace {
 
-// The deepest few, and of the rest those that lie farthest apart, say all that matters.
+// Three points hold a body, and a box that lies on a face has at most eight. Of the many that meshes have, the deepest
+// four, and eight of the rest that lie farthest apart, say what matters; each costs an impulse in every round.
 template <class Contact>
 void keep_few(std::vector<Contact>& out, std::size_t first) {
+    QUADRAT_ASSERT(first <= out.size());
     constexpr std::size_t most = 12, deepest = 4;
     if (out.size() <= first + most) return;
     std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
@@ -39,6 +42,9 @@ void keep_few(std::vector<Contact>& out, std::size_t first) {
 
 }  // namespace
 
+// Samples of one body for contacts, about: in every step each is looked for in every body that is near.
+constexpr double most_points = 3000;
+
 void Solids::set_points(Body& b, bool edges_meet) const {
     const Shape& shape = *b.shape;
     b.points = shape.corners();
@@ -48,13 +54,14 @@ void Solids::set_points(Body& b, bool edges_meet) const {
     if (!edges_meet || dimension_ == 2 || b.corner_count < 2) return;
     const Vector size = vector(shape.bounds().hi) - vector(shape.bounds().lo);
     const double area = 2 * (size[0] * size[1] + size[1] * size[2] + size[2] * size[0]);
-    const double apart = std::max(std::min(spacing_, size.minCoeff() / 3), std::sqrt(area / 3000));
+    const double apart = std::max(std::min(spacing_, size.minCoeff() / 3), std::sqrt(area / most_points));
     const std::vector<Vector> more = shape.sample_surface(apart, 0);
     b.points.insert(b.points.end(), more.begin(), more.end());
 }
 
 // Points of a in b.
 void Solids::contacts_of(const Near& pair, double margin, std::vector<Contact>& out) const {
+    QUADRAT_ASSERT(pair.a != pair.b && margin >= 0);
     const std::uint32_t a = pair.a, b = pair.b;
     const Body &of = bodies_[a], &in = bodies_[b];
     const Quaterniond qa = turn(poses[a]), qb = turn(poses[b]);

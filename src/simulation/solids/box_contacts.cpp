@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/assert.hpp"
+
 namespace quadrat::simulation {
 namespace {
 
@@ -60,6 +62,7 @@ void cut(std::vector<Vector>& polygon, const Vector& n, double offset) {
 // `out` of box a's face `axis` looks at b; calls fn(point of b, gap).
 template <class Fn>
 void face_points(const PlacedBox& a, int axis, const Vector& out, const PlacedBox& b, Fn&& fn) {
+    QUADRAT_ASSERT(axis >= 0 && axis < 3);
     int facing = 0;
     (b.axes.transpose() * out).cwiseAbs().maxCoeff(&facing);
     const Vector towards = b.axes.col(facing).dot(out) > 0 ? Vector(-b.axes.col(facing)) : Vector(b.axes.col(facing));
@@ -77,6 +80,7 @@ void face_points(const PlacedBox& a, int axis, const Vector& out, const PlacedBo
 
 // The middle between two edges that cross seen along n, if they do.
 bool edge_point(const PlacedBox& a, const PlacedBox& b, const Axis& axis, const Vector& n, Vector& point) {
+    QUADRAT_ASSERT(axis.first >= 0 && axis.second >= 0);
     Vector p = a.centre, q = b.centre;
     for (int k = 0; k < 3; ++k) {
         if (k != axis.first) p -= (n.dot(a.axes.col(k)) > 0 ? 1 : -1) * a.half[k] * a.axes.col(k);
@@ -84,6 +88,7 @@ bool edge_point(const PlacedBox& a, const PlacedBox& b, const Axis& axis, const 
     }
     const Vector u = a.axes.col(axis.first), v = b.axes.col(axis.second), w = p - q;
     const double c = u.dot(v), det = 1 - c * c;
+    QUADRAT_ASSERT(det > 0);  // best_edges() leaves out those that are parallel
     const double s = (c * v.dot(w) - u.dot(w)) / det, t = (v.dot(w) - c * u.dot(w)) / det;
     if (std::abs(s) > a.half[axis.first] || std::abs(t) > b.half[axis.second]) return false;
     point = 0.5 * (p + s * u + q + t * v);

@@ -113,6 +113,7 @@ const ShapeRow box_row = {[](const RigidBody& body, int dimension) -> std::uniqu
                           [](const RigidBody& b, int dimension) {
                               const Vec3d& e = b.size;
                               return dimension == 2 ? 2 * (e[0] + e[1]) : 2 * (e[0] * e[1] + e[1] * e[2] + e[2] * e[0]);
-                          }};
+                          },
+                          check_nothing};
 
 }  // namespace quadrat::simulation

@@ -63,10 +63,11 @@ inline constexpr std::size_t no_shape = static_cast<std::size_t>(-1);
 namespace detail {
 using enum ContactRule;
 using Row = std::array<Meeting, shape_count>;
+using Table = std::array<Row, shape_count>;
 using Overlap = OverlapRule;
 
 // Columns: sphere, box, plane, mesh. Half-spaces do not collide with each other.
-inline constexpr std::array<Row, shape_count> meetings = {{
+inline constexpr Table meetings = {{
     /* sphere */ {{{first_in_second, Overlap::ball_in_second},
                    {first_in_second, Overlap::ball_in_second},
                    {first_in_second, Overlap::ball_in_second},
@@ -88,8 +89,8 @@ inline constexpr std::array<Row, shape_count> meetings = {{
       {each_in_other, Overlap::surfaces}}},
 }};
 
-constexpr bool complete() {
-    for (const Row& row : meetings)
+constexpr bool complete(const Table& table) {
+    for (const Row& row : table)
         for (const Meeting& m : row)
             if (m.contacts == missing || m.overlap == Overlap::missing) return false;
     return true;
@@ -121,20 +122,20 @@ constexpr OverlapRule reversed(OverlapRule rule) {
 }
 
 // What the first does to the second in one entry, the second does to the first in the mirrored one.
-constexpr bool mirrored() {
+constexpr bool mirrored(const Table& table) {
     for (std::size_t a = 0; a < shape_count; ++a)
         for (std::size_t b = 0; b < a; ++b)
-            if (meetings[b][a].contacts != reversed(meetings[a][b].contacts) ||
-                meetings[b][a].overlap != reversed(meetings[a][b].overlap))
+            if (table[b][a].contacts != reversed(table[a][b].contacts) ||
+                table[b][a].overlap != reversed(table[a][b].overlap))
                 return false;
     return true;
 }
 
 // Only a sphere is a ball, and only two boxes are boxes.
-constexpr bool fitting() {
+constexpr bool fitting(const Table& table) {
     for (std::size_t a = 0; a < shape_count; ++a)
         for (std::size_t b = 0; b < shape_count; ++b) {
-            const Meeting& m = meetings[a][b];
+            const Meeting& m = table[a][b];
             const bool both = a == number_of(BodyShape::box) && b == number_of(BodyShape::box);
             if (m.overlap == Overlap::ball_in_second && a != number_of(BodyShape::sphere)) return false;
             if (m.overlap == Overlap::ball_in_first && b != number_of(BodyShape::sphere)) return false;
@@ -146,9 +147,9 @@ constexpr bool fitting() {
 }  // namespace detail
 
 static_assert(detail::numbered(), "the number of a shape is not its place in BodyShape, or has no row");
-static_assert(detail::complete(), "a pair of shapes has no rule");
-static_assert(detail::mirrored(), "two shapes meet by different rules in the two orders");
-static_assert(detail::fitting(), "a rule for spheres or boxes is given to another shape");
+static_assert(detail::complete(detail::meetings), "a pair of shapes has no rule");
+static_assert(detail::mirrored(detail::meetings), "two shapes meet by different rules in the two orders");
+static_assert(detail::fitting(detail::meetings), "a rule for spheres or boxes is given to another shape");
 
 [[nodiscard]] constexpr const Meeting& meeting(BodyShape first, BodyShape second) {
     return detail::meetings[number_of(first)][number_of(second)];

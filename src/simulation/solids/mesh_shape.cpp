@@ -6,6 +6,7 @@
 #include <quadrat/error.hpp>
 
 #include "base/assert.hpp"
+#include "simulation/scene/complain.hpp"
 #include "simulation/solids/mesh_shape.hpp"
 
 #include <algorithm>
@@ -64,40 +65,40 @@ double arm_of(const base::Surface& surface) {
     return std::max(arm, (hi - lo).norm());
 }
 
-}  // namespace
-
+// Throws Error unless the triangles close the mesh. Vertices in one place count as one; all triangles may face in.
 void check_closed(const RigidBody& body, const std::string& path) {
     const Welded m = weld({body.triangles, body.vertices});
-    const auto fail = [&](const std::string& where, const std::string& what) {
-        throw Error(ErrorKind::bad_value, what, {.field = path + where});
-    };
+    const auto refuse = [&](const std::string& where, const std::string& what) { fail(path + where, what); };
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> edges;  // directed, and whose it is
     for (std::size_t i = 0; i < m.triangles.size(); ++i) {
         const Triangle& t = m.triangles[i];
         const Vector e = m.vertices[t.b] - m.vertices[t.a], f = m.vertices[t.c] - m.vertices[t.a];
         const double longest = std::max({e.norm(), f.norm(), (e - f).norm()});
         if (!((e / longest).cross(f / longest).norm() > 1e-12))
-            fail("/triangles/" + std::to_string(i), "expected a triangle with an area, found its corners on one line");
+            refuse("/triangles/" + std::to_string(i),
+                   "expected a triangle with an area, found its corners on one line");
         const std::uint32_t v[3] = {t.a, t.b, t.c};
         for (std::size_t k = 0; k < 3; ++k) {
             const auto [it, fresh] = edges.try_emplace({v[k], v[(k + 1) % 3]}, i);
             if (!fresh)
-                fail("/triangles/" + std::to_string(i),
-                     "expected edges of two triangles that run opposite ways, found one that "
-                     "triangle " +
-                         std::to_string(it->second) + " has the same way");
+                refuse("/triangles/" + std::to_string(i),
+                       "expected edges of two triangles that run opposite ways, found one that "
+                       "triangle " +
+                           std::to_string(it->second) + " has the same way");
         }
     }
     for (const auto& [edge, triangle] : edges)
         if (!edges.contains({edge.second, edge.first}))
-            fail("/triangles/" + std::to_string(triangle),
-                 "expected a closed mesh, found an edge without a second triangle");
+            refuse("/triangles/" + std::to_string(triangle),
+                   "expected a closed mesh, found an edge without a second triangle");
     Vector lo = m.vertices[0], hi = lo;
     for (const Vector& v : m.vertices) lo = lo.cwiseMin(v), hi = hi.cwiseMax(v);
     const double size = (hi - lo).norm();
     if (!(std::abs(six_volumes(m)) > 1e-9 * size * size * size))
-        fail("/triangles", "expected a mesh with a volume inside, found none");
+        refuse("/triangles", "expected a mesh with a volume inside, found none");
 }
+
+}  // namespace
 
 MeshShape::MeshShape(base::Surface surface)
     : Shape(BodyShape::mesh, 3, arm_of(surface), 0, {}), given_(std::move(surface)) {
@@ -150,6 +151,7 @@ void MeshShape::find_normals() {
 }
 
 Shape::Distance MeshShape::distance(const Vector& x, double reach) const {
+    QUADRAT_ASSERT(reach >= 0);
     Distance best = {infinity, Vector::UnitX()};
     for (int k = 0; k < 3; ++k)
         if (x[k] < bounds_.lo[k] - reach || x[k] > bounds_.hi[k] + reach) return best;
@@ -197,6 +199,7 @@ Shape::Distance MeshShape::deep_distance(const Vector& x, double reach) const {
 // Where the segment passes the plane of a triangle, if it does so inside, with a margin, so that nothing slips between
 // neighbours.
 bool MeshShape::passes(std::uint32_t f, const Vector& a, const Vector& b, double from, double to, double& time) const {
+    QUADRAT_ASSERT(f < triangles_.size() && from != to);
     const Triangle& t = triangles_[f];
     time = from / (from - to);
     const Vector p = a + time * (b - a);
@@ -274,6 +277,11 @@ const ShapeRow mesh_row = {[](const RigidBody& body, int dimension) -> std::uniq
                                           (vector(body.vertices[t.b]) - a).cross(vector(body.vertices[t.c]) - a).norm();
                                }
                                return sum;
+                           },
+                           [](const RigidBody& body, int dimension, const std::string& path) {
+                               if (dimension == 2) fail(path + "/shape", "a mesh needs three dimensions");
+                               check_triangles(path, body.triangles, body.vertices.size());
+                               check_closed(body, path);
                            }};
 
 }  // namespace quadrat::simulation

@@ -24,6 +24,7 @@ class MeshShape final : public Shape {
     [[nodiscard]] std::vector<Vector> corners() const override { return vertices_; }
     [[nodiscard]] std::vector<Vector> sample_surface(double spacing, double depth) const override;
     [[nodiscard]] base::Surface surface(const Detail&) const override { return given_; }
+    [[nodiscard]] const MeshShape* as_mesh() const override { return this; }
 
     /// Vertices in one place are one; triangles face out.
     [[nodiscard]] std::span<const Vector> vertices() const { return vertices_; }

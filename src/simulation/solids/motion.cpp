@@ -22,6 +22,7 @@ void Solids::push(std::uint32_t i, const Vector& at, const Vector& impulse) {
 }
 
 double Solids::ease(std::uint32_t i, const Vector& at, const Vector& n) const {
+    QUADRAT_ASSERT(std::abs(n.squaredNorm() - 1) < 1e-3);
     if (i == none || bodies_[i].inverse_mass == 0) return 0;
     const Vector arm = (at - bodies_[i].world_centre(poses[i])).cross(n);
     return bodies_[i].inverse_mass + arm.dot(inverse_inertia(i) * arm);
@@ -93,6 +94,7 @@ void Solids::separate(std::span<const Ground> walls) {
 }
 
 void Solids::accelerate(double dt, const Vector& gravity) {
+    QUADRAT_ASSERT(dt >= 0);
     gain_ = dt * gravity.norm();
     for (std::size_t i = 0; i < bodies_.size(); ++i) {
         const Body& b = bodies_[i];

@@ -15,7 +15,7 @@ namespace {
 
 // The shape itself if it is a mesh; else its surface as one, kept in `room`.
 const MeshShape& as_mesh(const Shape& shape, std::optional<MeshShape>& room) {
-    if (shape.kind() == BodyShape::mesh) return static_cast<const MeshShape&>(shape);
+    if (const MeshShape* mesh = shape.as_mesh()) return *mesh;
     return room.emplace(shape.surface({}));
 }
 
@@ -79,6 +79,7 @@ PlacedBox placed_box(const Body& b, const BodyPose& p) {
 }
 
 bool overlap(const Body& a, const BodyPose& pa, const Body& b, const BodyPose& pb, double tolerance, int dimension) {
+    QUADRAT_ASSERT(tolerance >= 0 && (dimension == 2 || dimension == 3));
     switch (meeting(a.shape->kind(), b.shape->kind()).overlap) {
         case OverlapRule::ball_in_second:
             return ball_in(a, pa, b, pb, tolerance);

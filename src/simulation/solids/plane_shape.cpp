@@ -1,4 +1,6 @@
 // The half-space behind a plane through the origin.
+#include "base/assert.hpp"
+#include "simulation/scene/complain.hpp"
 #include "simulation/solids/shape.hpp"
 
 #include <limits>
@@ -40,6 +42,7 @@ class PlaneShape final : public Shape {
 }  // namespace
 
 base::Surface square(const Vector& normal, const Vector& point, double half_edge) {
+    QUADRAT_ASSERT(half_edge > 0 && normal.squaredNorm() > 0);
     const Vector u = half_edge * normal.unitOrthogonal(), w = normal.normalized().cross(u);
     base::Surface s;
     for (const Vector& corner : {Vector(-u - w), Vector(u - w), Vector(w - u), Vector(u + w)})
@@ -51,6 +54,10 @@ base::Surface square(const Vector& normal, const Vector& point, double half_edge
 const ShapeRow plane_row = {[](const RigidBody& body, int dimension) -> std::unique_ptr<Shape> {
                                 return std::make_unique<PlaneShape>(body, dimension);
                             },
-                            [](const RigidBody&, int) { return 0.0; }, [](const RigidBody&, int) { return 0.0; }};
+                            [](const RigidBody&, int) { return 0.0; }, [](const RigidBody&, int) { return 0.0; },
+                            [](const RigidBody& body, int, const std::string& path) {
+                                if (body.motion == BodyMotion::dynamic)
+                                    fail(path + "/motion", "a plane cannot be dynamic");
+                            }};
 
 }  // namespace quadrat::simulation

@@ -36,6 +36,10 @@ std::unique_ptr<Shape> make_shape(const RigidBody& body, int dimension) {
     return row(body.shape).make(body, dimension);
 }
 
+void check_shape(const RigidBody& body, int dimension, const std::string& path) {
+    row(body.shape).check(body, dimension, path);
+}
+
 double turning_arm(const RigidBody& body, int dimension) {
     return row(body.shape).arm(body, dimension);
 }

@@ -16,6 +16,8 @@
 
 namespace quadrat::simulation {
 
+class MeshShape;
+
 class Shape {
   public:
     virtual ~Shape() = default;
@@ -74,6 +76,8 @@ class Shape {
     };
     /// Triangles around it, for what collides with surfaces. Those of a sphere enclose it.
     [[nodiscard]] virtual base::Surface surface(const Detail& detail) const = 0;
+    /// Itself, if it is made of triangles, else null.
+    [[nodiscard]] virtual const MeshShape* as_mesh() const { return nullptr; }
 
   protected:
     Shape(BodyShape kind, int dimension, double arm, double radius, const Box3d& bounds)
@@ -89,6 +93,9 @@ class Shape {
 
 /// The shape of a body, whose numbers are valid; in two dimensions a sphere is a disc and a box a rectangle.
 [[nodiscard]] std::unique_ptr<Shape> make_shape(const RigidBody& body, int dimension);
+/// Throws Error for what this shape cannot be: in so many dimensions, with this motion, of these triangles. The body's
+/// fields are valid one by one, but the triangles may name vertices that are not there. path: of the body.
+void check_shape(const RigidBody& body, int dimension, const std::string& path);
 /// Shape::arm without making the shape.
 [[nodiscard]] double turning_arm(const RigidBody& body, int dimension);
 /// Of its surface, in m^2 (m in two dimensions); 0 for a plane, which goes as far as the domain.
@@ -99,14 +106,14 @@ struct ShapeRow {
     std::unique_ptr<Shape> (*make)(const RigidBody& body, int dimension);
     double (*arm)(const RigidBody& body, int dimension);
     double (*area)(const RigidBody& body, int dimension);
+    void (*check)(const RigidBody& body, int dimension, const std::string& path);
 };
 extern const ShapeRow sphere_row, box_row, plane_row, mesh_row;
 
+/// What is wrong with a shape that can be anything.
+inline void check_nothing(const RigidBody&, int, const std::string&) {}
+
 /// A square of the plane through `point`, as a surface; what a plane and a wall are for cloth.
 [[nodiscard]] base::Surface square(const Vector& normal, const Vector& point, double half_edge);
-
-/// Throws Error unless the triangles of a mesh, whose numbers are valid, close it. Vertices in one place count as one;
-/// all triangles may face in.
-void check_closed(const RigidBody& body, const std::string& path);
 
 }  // namespace quadrat::simulation

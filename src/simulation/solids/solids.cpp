@@ -78,6 +78,7 @@ void Solids::take_samples(Body& body, const Kernel& kernel, double calibration) 
 }
 
 void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, double calibration, Executor* executor) {
+    QUADRAT_ASSERT(bodies_.empty() && reach > 0 && calibration > 0);
     dimension_ = scene.dimension;
     reach_ = reach;
     domain_ = scene.domain.box;
@@ -113,6 +114,7 @@ void Solids::set_up(const Scene& scene, const Kernel& kernel, double reach, doub
 }
 
 Box3d Solids::world_box(std::size_t i, const BodyPose& pose, double margin) const {
+    QUADRAT_ASSERT(i < bodies_.size() && margin >= 0);
     const Box3d& b = bodies_[i].shape->bounds();
     if (std::isinf(b.hi[0])) return b;
     const Vector lo = vector(b.lo), hi = vector(b.hi);
@@ -255,6 +257,7 @@ void Solids::gather_samples(std::span<const Vec3f> queries) {
 }
 
 void Solids::find_near(std::span<const Vec3f> x, double reach) {
+    QUADRAT_ASSERT(reach > 0);
     if (bodies_.empty()) return;
     if (moved_ ||
         std::any_of(bodies_.begin(), bodies_.end(), [](const Body& b) { return b.motion != BodyMotion::fixed; }))
@@ -291,16 +294,19 @@ void Solids::find_near(std::span<const Vec3f> x, double reach) {
 }
 
 void Solids::react(const Sample& b, const Vec3f& force, std::vector<Wrench>& to) const {
+    QUADRAT_ASSERT(to.size() == load_.size());
     const int d = bodies_[b.body].dynamic;
     if (d >= 0) to[static_cast<std::size_t>(d)].add(vector(b.position), -vector(force));
 }
 
 void Solids::react(const FieldHit& f, const Vec3f& x, const Vec3f& force, std::vector<Wrench>& to) const {
+    QUADRAT_ASSERT(to.size() == load_.size());
     const int d = bodies_[f.body].dynamic;
     if (d >= 0) to[static_cast<std::size_t>(d)].add(f.foot(x), -vector(force));
 }
 
 void Solids::add_forces(const std::vector<Wrench>& part) {
+    QUADRAT_ASSERT(part.size() == load_.size());
     for (std::size_t k = 0; k < load_.size(); ++k) load_[k].force += part[k].force, load_[k].torque += part[k].torque;
 }
 

@@ -10,6 +10,7 @@
 #include <quadrat/simulation/kernels.hpp>
 #include <quadrat/simulation/scene.hpp>
 
+#include "base/assert.hpp"
 #include "simulation/scene/leaving.hpp"
 #include "simulation/solids/frames.hpp"
 #include "simulation/solids/shape.hpp"
@@ -88,10 +89,12 @@ class Solids {
     /// Finds what is nearer than `reach` to each particle, at the present poses.
     void find_near(std::span<const Vec3f> x, double reach);
     [[nodiscard]] std::span<const Sample> samples_near(std::size_t i) const {
+        QUADRAT_ASSERT(row_.empty() || i < row_.size());
         if (row_.empty() || row_[i] == 0) return {};
         return {near_samples_.data() + sample_begin_[row_[i] - 1], sample_begin_[row_[i]] - sample_begin_[row_[i] - 1]};
     }
     [[nodiscard]] std::span<const FieldHit> fields_near(std::size_t i) const {
+        QUADRAT_ASSERT(field_row_.empty() || i < field_row_.size());
         if (field_row_.empty() || field_row_[i] == 0) return {};
         return {near_fields_.data() + field_begin_[field_row_[i] - 1],
                 field_begin_[field_row_[i]] - field_begin_[field_row_[i] - 1]};

@@ -81,12 +81,12 @@ class SphereShape final : public Shape {
 
 }  // namespace
 
-const ShapeRow sphere_row = {[](const RigidBody& body, int dimension) -> std::unique_ptr<Shape> {
-                                 return std::make_unique<SphereShape>(body, dimension);
-                             },
-                             [](const RigidBody&, int) { return 0.0; },
-                             [](const RigidBody& b, int dimension) {
-                                 return dimension == 2 ? 2 * pi * b.radius : 4 * pi * b.radius * b.radius;
-                             }};
+const ShapeRow sphere_row = {
+    [](const RigidBody& body, int dimension) -> std::unique_ptr<Shape> {
+        return std::make_unique<SphereShape>(body, dimension);
+    },
+    [](const RigidBody&, int) { return 0.0; },
+    [](const RigidBody& b, int dimension) { return dimension == 2 ? 2 * pi * b.radius : 4 * pi * b.radius * b.radius; },
+    check_nothing};
 
 }  // namespace quadrat::simulation

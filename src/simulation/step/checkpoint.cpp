@@ -11,6 +11,7 @@
 #include <quadrat/error.hpp>
 
 #include "base/assert.hpp"
+#include "base/random.hpp"
 #include "simulation/scene/scene_fields.hpp"
 #include "simulation/step/run.hpp"
 
@@ -27,11 +28,10 @@ constexpr char magic[16] = "quadrat-run-05";
 // A number that follows from the names and sizes of all members of a scene, in the order in which they are written.
 template <class M>
 constexpr std::uint64_t layout(std::uint64_t before) {
-    std::uint64_t sum = before * 1099511628211u;
+    std::uint64_t sum = before * base::fnv_prime;
     if constexpr (Described<M>) {
         for_each_field<M>([&](const auto& row) {
-            for (const char* c = row.name; *c != '\0'; ++c)
-                sum = (sum ^ static_cast<unsigned char>(*c)) * 1099511628211u;
+            sum = base::fnv1a(row.name, sum);
             sum = layout<typename std::remove_cvref_t<decltype(row)>::Member>(sum);
         });
     } else if constexpr (requires { typename M::allocator_type; }) {

@@ -4,6 +4,7 @@
 
 #include <quadrat/error.hpp>
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/scene/complain.hpp"
 
@@ -112,6 +113,7 @@ void guard_density(const Run& run) {
 }
 
 double longest(const World& world, const Fluid& fluid, const Clock& clock, double speed) {
+    QUADRAT_ASSERT(clock.courant > 0 && speed >= 0);
     const double sound = world.scene.solver == SolverKind::incompressible ? 0 : fluid.sound_speed;
     return clock.courant * 0.5 * fluid.support / (sound + speed);
 }

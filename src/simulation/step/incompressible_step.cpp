@@ -1,4 +1,5 @@
 // A step of the incompressible solver: how long it may be, and the order of its parts.
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/fluid/pressure_solver.hpp"
 #include "simulation/step/integrate.hpp"
@@ -76,6 +77,7 @@ void incompressible_step(Run& run, double end) {
     Solids& solids = run.solids;
     Clock& clock = run.clock;
     Tally& tally = run.tally;
+    QUADRAT_ASSERT(end > clock.time);
     look_around(run);
     PressureSolver solver(world, fluid, solids);
     double dt =

@@ -3,6 +3,7 @@
 // Courant step (eq. 12), and what walls do to particles that reach them.
 #include "simulation/step/integrate.hpp"
 
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ double force_limit(const World& world, const Fluid& fluid) {
 }
 
 float courant_limit(const World& world, const Fluid& fluid, const Clock& clock, std::size_t i) {
+    QUADRAT_ASSERT(i < fluid.p.size() && clock.courant > 0);
     const PhaseData& f = fluid.phase_of(i);
     const float half = 0.5f * fluid.support_of(i);
     const Vec3f& v = fluid.p.v[i];
@@ -103,6 +105,7 @@ double courant_step(const World& world, const Fluid& fluid, const Clock& clock) 
 }
 
 std::uint64_t meet_walls(const World& world, Fluid& fluid, std::size_t begin, std::size_t end, double dt) {
+    QUADRAT_ASSERT(begin <= end && end <= fluid.p.size() && dt >= 0);
     std::uint64_t met = 0;
     const auto spacing = static_cast<float>(world.scene.spacing);
     const bool planes = !world.scene.domain.planes.empty();
@@ -122,6 +125,7 @@ double empty_step(const World& world, const Fluid& fluid, const Clock& clock) {
 }
 
 Moved advance(const World& world, Fluid& fluid, double dt, Kick kick) {
+    QUADRAT_ASSERT(dt >= 0);
     const auto step = static_cast<float>(dt);
     Particles& p = fluid.p;
     const Vec3d& g = world.scene.gravity;

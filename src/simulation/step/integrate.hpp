@@ -1,6 +1,7 @@
 // The move of the particles, and how long it may be.
 #pragma once
 
+#include "base/assert.hpp"
 #include "simulation/step/run.hpp"
 
 #include <cstddef>
@@ -18,6 +19,7 @@ inline void leap_frog(T& x, T& v, T a, T dt_old, T dt) {
 
 /// A step that ends at the rest or leaves room for one of at least half of its length.
 [[nodiscard]] inline double cut(double dt, double rest) {
+    QUADRAT_ASSERT(dt >= 0 && rest > 0);
     if (dt >= rest) return rest;
     return 2 * dt > rest ? 0.5 * rest : dt;
 }

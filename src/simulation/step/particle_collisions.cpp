@@ -3,6 +3,7 @@
 // surface and slides. The response is inelastic with wet friction: impulses are exchanged one after the other, in the
 // order of the particles, with the reduced mass of the two, so that no meeting adds energy however many particles meet
 // a body that is lighter than they are together. No particle ends a step inside a body or beyond a wall.
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/step/integrate.hpp"
 #include "simulation/step/run.hpp"
@@ -12,6 +13,13 @@
 
 namespace quadrat::simulation {
 namespace {
+
+// Spacings. A particle stops so far in front of a surface: some thousand times the rounding error of a coordinate
+// (fluid.hpp), so that it is in front in single precision, too, and too little for the fluid to notice.
+constexpr double skin_width = 0.02;
+// Skins. How far a mesh looks for its surface around the place where a particle stopped: one that lies deeper inside is
+// not found to be inside.
+constexpr double look_around_skins = 4;
 
 struct Frame {
     Quaterniond turn;
@@ -41,14 +49,14 @@ bool stop(const Body& body, const Frame& before, const Frame& after, double skin
         if (shape.convex()) b += rest - rest.dot(n) * n;
         met = true;
     }
-    const Shape::Distance d = shape.distance(b, 4 * skin);
+    const Shape::Distance d = shape.distance(b, look_around_skins * skin);
     if (d.value < skin) {
         n = d.normal;
         b += (skin - d.value) * n;
         met = true;
     }
     if (!met) return false;
-    if (!shape.convex() && (shape.entry(a, b) || shape.distance(b, 4 * skin).value < 0)) b = a;
+    if (!shape.convex() && (shape.entry(a, b) || shape.distance(b, look_around_skins * skin).value < 0)) b = a;
     to = after.out(b);
     normal = after.turn * n;
     return true;
@@ -62,8 +70,9 @@ struct Meeting {
 
 void collide_range(const World& world, const Solids& solids, std::span<const Vec3f> before, std::span<Vec3f> x,
                    std::size_t begin, std::size_t end, std::vector<Meeting>& meetings) {
+    QUADRAT_ASSERT(before.size() == x.size() && begin <= end && end <= x.size());
     std::vector<std::uint32_t> near;
-    const double skin = 0.02 * world.scene.spacing;
+    const double skin = skin_width * world.scene.spacing;
     for (std::size_t i = begin; i < end; ++i) {
         const Vector from = vector(before[i]);
         Vector to = from + vector(world.apart(x[i], before[i]));
@@ -149,6 +158,7 @@ void collide(Run& run, double dt) {
     Tally& tally = run.tally;
     std::vector<Vec3f>& before = run.before;
     if (solids.empty() && cloths.empty()) return;
+    QUADRAT_ASSERT(before.size() == fluid.p.size());  // move_particles() was before
     const std::size_t n = fluid.p.size();
     std::vector<ClothTouch> touches;
     {

@@ -5,6 +5,7 @@
 // whole units of frame / 2^20, and a step begins only at a multiple of its own length, so every particle is back in
 // step when the frame ends. Bodies get what acts on a particle in reverse, in the same blow: its force times half of
 // both its steps.
+#include "base/assert.hpp"
 #include "base/parallel.hpp"
 #include "simulation/fluid/boundary.hpp"
 #include "simulation/step/integrate.hpp"
@@ -42,6 +43,7 @@ void per_particle_frame(Run& run, double end) {
     Clock& clock = run.clock;
     constexpr int finest = 20;
     constexpr std::uint32_t units = 1u << finest;
+    QUADRAT_ASSERT(end > clock.time);
     const double frame = frame_of(world, fluid, clock, end), start = clock.time;
     const std::size_t n = fluid.p.size();
     std::vector<std::uint8_t> active(n, 1);

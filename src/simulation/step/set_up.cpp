@@ -120,6 +120,7 @@ void set_up(Run& run) {
     Cloths& cloths = run.cloths;
     Clock& clock = run.clock;
     const Scene& c = world.scene;
+    QUADRAT_ASSERT(fluid.p.size() == 0 && solids.empty() && cloths.empty());
     derive(world);
     derive(world, fluid);
     run.behind = Behind(fluid, c.dimension);

@@ -1,5 +1,6 @@
 // The solve of viscosity.hpp: conjugate gradients (Hestenes & Stiefel 1952) on all velocities at once. Directions see
 // walls and given bodies as at rest; what those add is in the load alone.
+#include "base/assert.hpp"
 #include "simulation/viscosity/viscosity.hpp"
 
 #include "base/parallel.hpp"
@@ -63,6 +64,7 @@ void Viscosity::ease(const State& from, double dt, State& to) const {
 
 // From u, whose residual is r, until the residual's square is `enough`: makes both good.
 std::uint32_t Viscosity::solve(State& u, State& r, double enough, double dt) {
+    QUADRAT_ASSERT(dt > 0 && enough >= 0);
     State z = r, p, a = r;
     ease(r, dt, z);
     p = z;
@@ -141,6 +143,7 @@ std::uint32_t Viscosity::parts(const State& start, const State& others, const St
 
 std::uint32_t Viscosity::act(std::span<Vec3f> v, std::span<const Vec3f> a, std::span<const BodyPose> before,
                              double dt) {
+    QUADRAT_ASSERT(v.size() == n_ && a.size() == n_ && before.size() == solids_.poses.size() && dt > 0);
     set_scales();
     std::vector<Vec3f>& drag = fluid_.p.drag;
     State u{std::vector<Vec3f>(v.begin(), v.end()), {}}, others{std::vector<Vec3f>(a.begin(), a.end()), {}};

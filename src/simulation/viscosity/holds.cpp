@@ -65,6 +65,7 @@ class Finder {
 }  // namespace
 
 Behind::Behind(const Fluid& fluid, int dimension) : support_(static_cast<float>(fluid.support)), at_(bins + 1) {
+    QUADRAT_ASSERT(!fluid.phases.empty() && fluid.support > 0);
     const double edge = std::pow(double{fluid.phases[0].volume}, 1.0 / dimension), h = fluid.support;
     const double volume = double{fluid.phases[0].volume} / std::pow(h, dimension + 2);
     const int reach = static_cast<int>(h / edge) + 1;

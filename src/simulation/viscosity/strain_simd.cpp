@@ -122,8 +122,8 @@ constexpr StrainLoops loops = {moment_loop<Kernel, kPeriodic>, strain_loop<Kerne
                                friction_loop<Kernel, kPeriodic>};
 
 const StrainLoops& StrainLoopsOf(bool cubic, bool periodic) {
-    if (cubic) return periodic ? loops<CubicSpline, true> : loops<CubicSpline, false>;
-    return periodic ? loops<Wendland, true> : loops<Wendland, false>;
+    return for_kernel(cubic, periodic,
+                      []<class Kernel, bool kPeriodic>() -> const StrainLoops& { return loops<Kernel, kPeriodic>; });
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE

@@ -93,6 +93,8 @@ void Viscosity::arrange(std::size_t begin, std::size_t end, std::vector<Hold>& h
 
 void Viscosity::join_holds(std::vector<std::vector<Hold>>& found) {
     for (const std::vector<Hold>& part : found) holds_.insert(holds_.end(), part.begin(), part.end());
+    QUADRAT_ASSERT(std::is_sorted(holds_.begin(), holds_.end(),
+                                  [](const Hold& a, const Hold& b) { return a.particle < b.particle; }));
     row_.assign(n_ + 1, 0);
     for (const Hold& h : holds_) ++row_[h.particle];
     cells::places_from_counts(row_, 0);
@@ -171,6 +173,7 @@ void Viscosity::strain(const State& u, Given given, std::size_t begin, std::size
 }
 
 void Viscosity::find_friction(const State& u, Given given, State& friction) {
+    QUADRAT_ASSERT(u.fluid.size() == n_ && u.bodies.size() == bodies_.size());
     for_all([&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             for (int k = 0; k < 3; ++k) flow_[8 * i + 3 + static_cast<std::size_t>(k)] = u.fluid[i][k];
@@ -206,6 +209,7 @@ void Viscosity::find_friction(const State& u, Given given, State& friction) {
 }
 
 void Viscosity::add_mass(const State& u, double dt, State& to) const {
+    QUADRAT_ASSERT(dt >= 0 && u.fluid.size() == n_ && to.fluid.size() == n_ && to.bodies.size() == bodies_.size());
     const auto step = static_cast<float>(dt);
     base::parallel_for(world_.executor, n_, grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -220,6 +224,7 @@ void Viscosity::add_mass(const State& u, double dt, State& to) const {
 }
 
 double Viscosity::dot(const State& a, const State& b) const {
+    QUADRAT_ASSERT(a.fluid.size() == n_ && b.fluid.size() == n_ && a.bodies.size() == b.bodies.size());
     double sum = base::parallel_reduce(
         world_.executor, n_, grain, 0.0,
         [&](std::size_t begin, std::size_t end) {

@@ -1,4 +1,6 @@
-// Viscosity: what it takes from the velocities in a time, implicitly, so that honey and lava run at the Courant step.
+// The room of viscosity, as the others see it: what it takes from the velocities in a time, implicitly, so that honey
+// and lava run at the Courant step. The step room uses Viscosity, and holds the Behind of holds.hpp from one step to
+// the next; the rest is for this room alone.
 //
 // What friction dissipates is the sum over the particles of
 //

@@ -1,4 +1,4 @@
-#include "run/summary.hpp"
+#include "run/end/summary.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "run/film.hpp"
-#include "run/report_page.hpp"
+#include "run/end/film.hpp"
+#include "run/end/report_page.hpp"
 
 namespace quadrat::cli {
 

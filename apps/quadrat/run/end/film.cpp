@@ -1,4 +1,4 @@
-#include "run/film.hpp"
+#include "run/end/film.hpp"
 
 #include <quadrat/error.hpp>
 

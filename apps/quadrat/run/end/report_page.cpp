@@ -1,4 +1,4 @@
-#include "run/report_page.hpp"
+#include "run/end/report_page.hpp"
 
 #include <algorithm>
 #include <cmath>
