@@ -237,5 +237,23 @@ TEST(HashGridStop, EndsUpdates) {
     }
 }
 
+// Pairs of two sets that take all of max_bytes, and one byte more than there are.
+TEST(HashGridBytes, OfTwoSetsMayBeFull) {
+    const std::vector<Box3f> cubes(20, Box3f{{0, 0, 0}, {1, 1, 1}});
+    for (const std::size_t missing : {0u, 1u}) {
+        HashGridHierarchy<3, float> a({.max_bytes = 400 * sizeof(Pair) - missing}), b;
+        a.insert(std::span<const Box3f>(cubes));
+        b.insert(std::span<const Box3f>(cubes));
+        std::vector<Pair> found;
+        if (missing == 0) {
+            find_pairs(a, b, found);
+            EXPECT_EQ(found.size(), 400u);
+        } else {
+            EXPECT_EQ(test::thrown_by([&] { find_pairs(a, b, found); }).kind(), ErrorKind::too_large);
+            EXPECT_TRUE(found.empty());
+        }
+    }
+}
+
 }  // namespace
 }  // namespace quadrat::rules_test
