@@ -96,6 +96,10 @@ TEST(Golden, Estimates) {
     EXPECT_EQ(bytes(sphere, Layout::brick, Construction::fast), 5989u);
     EXPECT_EQ(bytes(sphere, Layout::brick, Construction::compact), 6019u);
     EXPECT_EQ(bytes(sphere, Layout::automatic, Construction::fast), 5989u);
+    VoxelOptions tagged{.encoding = Encoding::bucket_tag};
+    EXPECT_EQ(voxels::estimate_bytes<3>(random, tagged), 3377u);
+    tagged.construction = Construction::compact;
+    EXPECT_EQ(voxels::estimate_bytes<3>(random, tagged), 3281u);
     EXPECT_NEAR(voxels::position_hash_chance(2000 * 800.0, 2000), 0.960031818323, 1e-9);
     EXPECT_NEAR(voxels::position_hash_chance(2000 * 1000.0, 2000), 0.000001952624, 1e-9);
 }
