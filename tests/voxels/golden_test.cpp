@@ -6,6 +6,7 @@
 #include <quadrat/voxels.hpp>
 
 #include "voxels/hash/build.hpp"
+#include "voxels/index/estimates.hpp"
 #include "voxels/index/state.hpp"
 
 #include <gtest/gtest.h>
@@ -37,6 +38,7 @@ TEST(Golden, Hashes) {
     EXPECT_EQ(hash_bytes<3>(sphere, compact), 0x7ac8e9b7246594dau);
     EXPECT_EQ(hash_bytes<3>(sphere, {.coherence = Coherence::defined}), 0x7fb12ffd9fb9a004u);
     EXPECT_EQ(hash_bytes<3>(sphere, {.coherence = Coherence::domain, .short_tags = 1}), 0xdf8c0afd8c4eb134u);
+    EXPECT_EQ((hash_bytes<3, 2>(sphere, {.coherence = Coherence::defined})), 0x524b5ebec9eedae8u);
     EXPECT_EQ((hash_bytes<3, 2>(sphere, {})), 0x679e14edb7750b8du);
 }
 
@@ -67,6 +69,39 @@ TEST(Golden, Indices) {
     EXPECT_EQ(index_bytes<2>(flat, {.encoding = Encoding::domain_bit}), 0xa139c399826bbe0cu);
     EXPECT_EQ(index_bytes<3>(sphere, {.encoding = Encoding::bucket_tag}), 0xafa3d671d4787022u);
     EXPECT_EQ(index_bytes<2>(flat, {.layout = Layout::brick}), 0x4d610946a20a898eu);
+}
+
+// Some bytes more, and the automatic layout would take keys.
+TEST(Golden, BitsOfASmallSquare) {
+    std::vector<Voxel<2>> points;
+    for (std::int32_t y = 0; y < 6; ++y)
+        for (std::int32_t x = 0; x < 6; ++x)
+            if (x == 0 || (x * 3 + y * 5 + x * y) % 2 != 0) points.push_back({x, y});
+    const auto index = VoxelIndex<2>::build(points);
+    EXPECT_EQ(index.layout(), Layout::bits);
+    EXPECT_EQ(index.bytes(), 12u);
+}
+
+// They decide which size blocks have and which layout is tried first.
+TEST(Golden, Estimates) {
+    const auto random = test::random_voxels<3>(2000, -40, 90);
+    const auto sphere = test::sphere_voxels(20);
+    const auto bytes = [](const auto& points, Layout layout, Construction construction) {
+        return voxels::estimate_bytes<3>(points, {.layout = layout, .construction = construction});
+    };
+    EXPECT_EQ(bytes(random, Layout::voxel, Construction::fast), 3377u);
+    EXPECT_EQ(bytes(random, Layout::voxel, Construction::compact), 3281u);
+    EXPECT_EQ(bytes(random, Layout::keys, Construction::fast), 2674u);
+    EXPECT_EQ(bytes(random, Layout::bits, Construction::fast), 96820u);
+    EXPECT_EQ(bytes(sphere, Layout::brick, Construction::fast), 5989u);
+    EXPECT_EQ(bytes(sphere, Layout::brick, Construction::compact), 6019u);
+    EXPECT_EQ(bytes(sphere, Layout::automatic, Construction::fast), 5989u);
+    VoxelOptions tagged{.encoding = Encoding::bucket_tag};
+    EXPECT_EQ(voxels::estimate_bytes<3>(random, tagged), 3377u);
+    tagged.construction = Construction::compact;
+    EXPECT_EQ(voxels::estimate_bytes<3>(random, tagged), 3281u);
+    EXPECT_NEAR(voxels::position_hash_chance(2000 * 800.0, 2000), 0.960031818323, 1e-9);
+    EXPECT_NEAR(voxels::position_hash_chance(2000 * 1000.0, 2000), 0.000001952624, 1e-9);
 }
 
 }  // namespace

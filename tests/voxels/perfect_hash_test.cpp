@@ -186,6 +186,22 @@ TEST(PerfectHash, DuplicatesAreNamed) {
     EXPECT_THROW((void)PerfectHash<3>::build(points), Error);
 }
 
+// Two equal ones with another between them that is in their bucket for some of the steps.
+TEST(PerfectHash, DuplicatesAreFoundWhereverTheyStand) {
+    for (int axis = 0; axis < 3; ++axis)
+        for (std::int32_t step = 1; step <= 40; ++step) {
+            Voxel<3> other{5, 5, 5};
+            other[axis] += step;
+            try {
+                (void)PerfectHash<3>::build(std::vector<Voxel<3>>{{5, 5, 5}, other, {5, 5, 5}});
+                FAIL();
+            } catch (const Error& e) {
+                ASSERT_EQ(e.kind(), ErrorKind::duplicate) << "axis " << axis << ", step " << step;
+                ASSERT_EQ(e.where().index, 2u);
+            }
+        }
+}
+
 TEST(PerfectHash, TooWideADomainIsNamed) {
     try {
         (void)PerfectHash<2>::build(std::vector<Voxel<2>>{{0, 0}, {3, 1 << 21}});

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -297,6 +299,19 @@ TEST(Qvox, MemoryIsBounded) {
     const auto v = sample<3>({});
     const auto bytes = encode_qvox(v.grid(), {.compression = 3});
     EXPECT_THROW((void)decode_qvox(bytes, {.max_bytes = 100}), Error);
+    // What is not compressed stays where it is, and needs none.
+    EXPECT_NO_THROW((void)decode_qvox(encode_qvox(sample<3>({}).grid()), {.max_bytes = 0}));
+}
+
+TEST(Qvox, TransformsThatAreNotFiniteAreRefused) {
+    const std::vector<Voxel<3>> one{{1, 2, 3}};
+    for (int k = 0; k < 12; ++k) {
+        auto v = SparseVoxels<float>::pack(one, std::vector<float>{1});
+        GridTransform<3>& t = v.grid().transform;
+        double& number = k < 3 ? t.origin[k] : t.step[static_cast<std::size_t>(k / 3 - 1)][k % 3];
+        number = std::numeric_limits<double>::infinity();
+        EXPECT_THROW((void)decode_qvox(encode_qvox(v.grid())), Error) << k;
+    }
 }
 
 TEST(Qvox, Golden) {  // regenerate when the version of the format changes
