@@ -1,0 +1,247 @@
+#include "simulation/grains/step.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+
+#include "base/parallel.hpp"
+#include "simulation/grains/solve.hpp"
+#include "simulation/grains/touch.hpp"
+
+namespace quadrat::simulation::grains {
+namespace {
+
+constexpr std::size_t grain = 2048;
+constexpr int most_collisions = 32;  ///< passes of one sub-step: as many grains of a chain pass a blow on
+
+class Lap {
+  public:
+    /// Adds the seconds since the last call.
+    void to(double& sum) {
+        const auto now = std::chrono::steady_clock::now();
+        sum += std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+// Colours one after the other, the chunks of each on the executor's threads.
+template <class Work>
+void Stepper::by_colour(const World& world, Work&& work) {
+    for (std::size_t c = 0; c < pairs.colours(); ++c) {
+        const auto chunks = pairs.colour(c);
+        Executor* executor = pairs.in_order(c) ? nullptr : world.options.executor;
+        base::run_tasks(executor, chunks.size(), [&](std::size_t k) {
+            if (chunks[k].rows > 0) work(chunks[k]);
+        });
+    }
+}
+
+void Stepper::step(World& world, double dt) {
+    base::check_stop(world.options.watch);
+    Lap lap;
+    if (!pairs.cover(world, dt)) pairs.search(world, dt);
+    lap.to(seconds.search);
+    const std::uint32_t parts = world.options.substeps;
+    look(world, dt, dt / parts);
+    lap.to(seconds.contacts);
+    solve(world, dt, parts);
+    remember(pairs, rows_, bodies_, world);
+    lap.to(seconds.solve);
+    finish(world, dt);
+    fall_asleep(world, dt);
+    lap.to(seconds.move);
+}
+
+// Rows of this step. Grains that are hit in their sleep wake with their islands, and then all is looked at again.
+void Stepper::look(World& world, double dt, double sub_step) {
+    const float scale = last_sub_step_ > 0 ? static_cast<float>(sub_step / last_sub_step_) : 0;
+    last_sub_step_ = sub_step;
+    do {
+        for (const std::uint32_t id : wakes_) wake(world, id);
+        gather(world, pairs, dt, bodies_);
+        touch(world, pairs, bodies_, dt, scale, rows_, wakes_);
+    } while (!wakes_.empty());
+}
+
+void Stepper::solve(const World& world, double dt, std::uint32_t parts) {
+    const double h = dt / parts;
+    const SubStep sub = {.dt = static_cast<float>(h),
+                         .per_dt = static_cast<float>(1 / h),
+                         .pair = softness(h, 8, 10),
+                         .wall = softness(h, 4, 10),
+                         .fastest_push = static_cast<float>(0.02 / h),
+                         .bounce_speed = static_cast<float>(world.bounce_speed(h))};
+    for (std::uint32_t part = 0; part < parts; ++part) {
+        const double since = part * h;
+        if (world.bounces) collide(world, sub, since);
+        begin(world, sub, part == 0);
+        if (part == 0)
+            by_colour(world, [&](const Pairs::Chunk& c) {
+                if (c.kind == PairKind::balls)
+                    warm_start(rows_of(rows_.balls, c), rolls_of(world, rows_.ball_rolls, c), bodies_.velocity.data());
+                else if (c.kind == PairKind::ball_wall)
+                    warm_start(rows_of(rows_.walls, c), rolls_of(world, rows_.wall_rolls, c), bodies_.velocity.data());
+            });
+        const auto pass = [&](Pass which, double at) {
+            by_colour(world, [&](const Pairs::Chunk& c) {
+                if (c.kind == PairKind::balls)
+                    grains::solve(rows_of(rows_.balls, c), rolls_of(world, rows_.ball_rolls, c),
+                                  bodies_.velocity.data(), bodies_.moved.data(), sub, which);
+                else if (c.kind == PairKind::ball_wall)
+                    grains::solve(rows_of(rows_.walls, c), rolls_of(world, rows_.wall_rolls, c),
+                                  bodies_.velocity.data(), bodies_.moved.data(), sub, at, which);
+            });
+        };
+        pass(Pass::soft, since);
+        move(world, sub);
+        pass(Pass::relax, since + h);
+        keep(world);
+    }
+}
+
+// Meetings that bounce, until none is left.
+void Stepper::collide(const World& world, const SubStep& sub, double since) {
+    for (int sweep = 0; sweep < most_collisions; ++sweep) {
+        std::atomic<bool> any = false;
+        by_colour(world, [&](const Pairs::Chunk& c) {
+            bool here = false;
+            if (c.kind == PairKind::balls)
+                here = grains::collide(rows_of(rows_.balls, c), bodies_.velocity.data(), bodies_.moved.data(), sub);
+            else if (c.kind == PairKind::ball_wall)
+                here = grains::collide(rows_of(rows_.walls, c), rows_of(rows_.wall_bounce, c),
+                                       bodies_.velocity.data(), bodies_.moved.data(), sub, since);
+            if (here) any.store(true, std::memory_order_relaxed);
+        });
+        if (!any) return;
+    }
+}
+
+// Gravity, and what contacts did in the sub-step before, which is the best guess for this one.
+void Stepper::begin(const World& world, const SubStep& sub, bool first) {
+    const V3f fall = sub.dt * single(vector(world.options.gravity));
+    base::parallel_for(world.options.executor, world.size(), grain, [&](std::size_t from, std::size_t to) {
+        for (std::size_t p = from; p < to; ++p) {
+            Motion &v = bodies_.velocity[p], &s = bodies_.start[p];
+            if (v.mass == 0) continue;
+            const V3f dv = s.v, dw = s.w;
+            s.v = v.v + fall;
+            s.w = v.w;
+            v.v = first ? s.v : s.v + dv;
+            v.w = first ? s.w : s.w + dw;
+        }
+    });
+}
+
+// The way of the sub-step. Who met nothing flies on a parabola, of which v dt is half a g dt^2 short.
+void Stepper::move(const World& world, const SubStep& sub) {
+    const V3f short_of = (0.5f * sub.dt * sub.dt) * single(vector(world.options.gravity));
+    base::parallel_for(world.options.executor, world.size(), grain, [&](std::size_t from, std::size_t to) {
+        for (std::size_t p = from; p < to; ++p) {
+            const Motion &v = bodies_.velocity[p], &s = bodies_.start[p];
+            if (v.mass == 0) continue;
+            Motion& m = bodies_.moved[p];
+            m.v += sub.dt * v.v;
+            m.w += sub.dt * v.w;
+            if (v.v == s.v) m.v -= short_of;
+        }
+    });
+}
+
+// What contacts did to each grain in the sub-step; a mark of those that met something.
+void Stepper::keep(const World& world) {
+    base::parallel_for(world.options.executor, world.size(), grain, [&](std::size_t from, std::size_t to) {
+        for (std::size_t p = from; p < to; ++p) {
+            const Motion& v = bodies_.velocity[p];
+            Motion& s = bodies_.start[p];
+            if (!(v.v == s.v && v.w == s.w)) s.mass = 1;
+            s.v = v.v - s.v;
+            s.w = v.w - s.w;
+        }
+    });
+}
+
+// Back to the state, in double. Who met nothing in the whole step falls exactly.
+void Stepper::finish(World& world, double dt) {
+    const V3d g = vector(world.options.gravity);
+    std::atomic<std::size_t> broken = SIZE_MAX;
+    base::parallel_for(world.options.executor, world.size(), grain, [&](std::size_t from, std::size_t to) {
+        for (std::size_t p = from; p < to; ++p) {
+            const std::uint32_t id = pairs.ids()[p];
+            if (world.asleep[id]) continue;
+            const Motion& v = bodies_.velocity[p];
+            V3d x = vector(world.position[id]);
+            if (bodies_.start[p].mass == 0) {
+                const V3d before = vector(world.velocity[id]);
+                x += dt * before + (0.5 * dt * dt) * g;
+                world.velocity[id] = plain(before + dt * g);
+                world.orientation[id] = turned(world.orientation[id], dt * vector(world.spin[id]));
+            } else {
+                x += twice(bodies_.moved[p].v);
+                world.velocity[id] = plain(twice(v.v));
+                world.spin[id] = plain(twice(v.w));
+                world.orientation[id] = turned(world.orientation[id], twice(bodies_.moved[p].w));
+            }
+            world.position[id] = plain(x);
+            if (finite(x) && finite(vector(world.velocity[id])) && finite(vector(world.spin[id]))) continue;
+            std::size_t least = broken;
+            while (id < least && !broken.compare_exchange_weak(least, id)) {
+            }
+        }
+    });
+    for (GrainWall& wall : world.walls) {
+        wall.position = plain(vector(wall.position) + dt * vector(wall.velocity));
+        wall.orientation = turned(wall.orientation, dt * vector(wall.angular_velocity));
+    }
+    world.time += dt;
+    world.last_dt = dt;
+    ++world.steps;
+    if (broken != SIZE_MAX)
+        throw Error(ErrorKind::bad_value, "a grain's state is no longer finite", {.index = broken.load()});
+}
+
+void Stepper::count(GrainStats& stats) const {
+    const auto one = [&](float gap, float push) {
+        ++stats.contacts;
+        stats.touching += push > 0;
+        stats.max_overlap = std::max(stats.max_overlap, -double{gap});
+    };
+    for (const Pairs::Chunk& c : pairs.chunks())
+        for (std::uint32_t r = c.first; r < c.first + c.rows; ++r) {
+            if (c.kind == PairKind::balls) one(rows_.balls[r].gap, rows_.balls[r].push);
+            if (c.kind == PairKind::ball_wall) one(rows_.walls[r].gap, rows_.walls[r].push);
+        }
+}
+
+void Stepper::find_contacts(const World& world, std::vector<GrainContact>& out) const {
+    out.clear();
+    if (world.steps == 0) return;
+    const double per_h = 1 / last_sub_step_;
+    for (const Pairs::Chunk& c : pairs.chunks())
+        for (std::uint32_t r = c.first; r < c.first + c.rows; ++r) {
+            if (c.kind == PairKind::balls) {
+                const BallRow& row = rows_.balls[r];
+                const V3d n = twice(row.n);
+                const V3d at = bodies_.position[row.a] + (double{row.ra} + 0.5 * double{row.gap}) * n;
+                out.push_back({pairs.ids()[row.a], pairs.ids()[row.b], GrainContact::With::grain, plain(at), plain(n),
+                               double{row.gap}, plain(per_h * (double{row.push} * n + twice(row.drag)))});
+            } else if (c.kind == PairKind::ball_wall) {
+                const WallRow& row = rows_.walls[r];
+                const V3d n = twice(row.n);
+                const V3d at = bodies_.position[row.a] + (double{row.ra} + 0.5 * double{row.gap}) * n;
+                const std::size_t b = pairs.list()[rows_.source[1][r]].b - bodies_.position.size();
+                const bool plane = b < world.planes.size();
+                const std::uint32_t number =
+                    plane ? static_cast<std::uint32_t>(b) : world.triangles[b - world.planes.size()].wall;
+                out.push_back({pairs.ids()[row.a], number, plane ? GrainContact::With::plane : GrainContact::With::wall,
+                               plain(at), plain(n), double{row.gap},
+                               plain(per_h * (double{row.push} * n + twice(row.drag)))});
+            }
+        }
+}
+
+}  // namespace quadrat::simulation::grains
