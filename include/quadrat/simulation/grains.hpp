@@ -168,7 +168,7 @@ struct GrainStats {
     std::uint64_t pairs = 0;      ///< that are near each other, walls included
     std::uint64_t contacts = 0;   ///< that were solved in the last step
     std::uint64_t touching = 0;   ///< of them, with a force
-    std::uint64_t colours = 0;    ///< groups of contacts without a grain in common
+    std::uint64_t stages = 0;     ///< of a solve, one after the other on all threads
     std::uint64_t searches = 0;   ///< how often pairs were looked for
     std::uint64_t islands = 0;    ///< groups of grains that touch, when last looked at; 0 without sleeping
     double kinetic = 0;           ///< J, linear

@@ -145,7 +145,7 @@ GrainStats Grains::stats() const {
     }
     s.momentum = plain(momentum);
     s.pairs = stepper.pairs.list().size();
-    s.colours = stepper.pairs.colours();
+    s.stages = stepper.pairs.stages();
     s.searches = stepper.pairs.searches();
     s.islands = stepper.islands;
     stepper.count(s);

@@ -12,6 +12,7 @@ namespace quadrat::simulation::grains {
 namespace {
 
 constexpr double steps_ahead = 4;  ///< of margins of fast grains and walls
+constexpr double most_ahead = 0.2;   ///< in radii: more would give every grain too many neighbours
 constexpr std::size_t grain = 4096;
 
 // How far a grain may come in dt, metres.
@@ -94,7 +95,7 @@ void Pairs::find(const World& world, double dt) {
     base::parallel_for(executor_, n, grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const double way = travel(world, i, dt), reach = world.reach(i);
-            margin_[i] = world.options.margin * reach + std::max(1.001 * way, std::min(steps_ahead * way, reach));
+            margin_[i] = world.options.margin * reach + std::max(1.001 * way, std::min(steps_ahead * way, most_ahead * reach));
             if (as_spheres)
                 spheres_[i] = {world.position[i], reach + margin_[i]};
             else
@@ -181,7 +182,8 @@ void Pairs::order(const World& world) {
     sorter_.sort(std::span<std::uint64_t>(keys), std::span<std::uint32_t>(id_));
     for (std::size_t p = 0; p < grains_; ++p) place_[id_[p]] = static_cast<std::uint32_t>(p);
     // Rows by the place of the first, each by its second.
-    std::vector<std::uint32_t> begin(grains_ + 1, 0);
+    std::vector<std::uint32_t>& begin = row_begin_;
+    begin.assign(grains_ + 1, 0);
     for (const Pair& p : found_) ++begin[place_[p.first] + 1];
     for (std::size_t p = 0; p < grains_; ++p) begin[p + 1] += begin[p];
     sorted_.resize(found_.size());
@@ -203,50 +205,85 @@ PairKind Pairs::kind(const Near& pair, const World& world) const {
     return world.all_spheres || world.is_sphere(id_[pair.b]) ? PairKind::balls : PairKind::hulls;
 }
 
-void Pairs::colour_all(const World& world) {
-    std::vector<std::uint64_t> used(grains_, 0);
-    std::vector<std::uint8_t> colour(sorted_.size());
-    for (std::size_t k = 0; k < sorted_.size(); ++k) {
-        const Near& p = sorted_[k];
+// Bins are 3 * colour + kind. used: which colours each place has, from first_place on.
+void Pairs::colour(std::span<const Near> pairs, std::vector<std::uint64_t>& used, std::uint32_t first_place,
+                   const World& world, std::vector<std::uint8_t>& bins) const {
+    bins.resize(pairs.size());
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        const Near& p = pairs[k];
         const bool two = p.b < grains_;
-        const std::uint64_t taken = used[p.a] | (two ? used[p.b] : 0);
-        const int c = std::min(std::countr_one(taken), static_cast<int>(most_colours));
-        colour[k] = static_cast<std::uint8_t>(c);
+        const std::uint64_t taken = used[p.a - first_place] | (two ? used[p.b - first_place] : 0);
+        const auto c = std::min(static_cast<unsigned>(std::countr_one(taken)), most_colours);
+        bins[k] = static_cast<std::uint8_t>(3 * c + static_cast<unsigned>(kind(p, world)));
         const std::uint64_t bit = std::uint64_t{1} << c;
-        used[p.a] |= bit;
-        if (two) used[p.b] |= bit;
+        used[p.a - first_place] |= bit;
+        if (two) used[p.b - first_place] |= bit;
     }
-    cut(sorted_, colour, world);
 }
 
-void Pairs::cut(std::span<const Near> sorted, std::span<const std::uint8_t> colour, const World& world) {
-    constexpr std::size_t bins = 3 * (most_colours + 1);
-    std::vector<std::uint32_t> begin(bins + 1, 0);
-    std::vector<std::uint8_t> bin(sorted.size());
-    for (std::size_t k = 0; k < sorted.size(); ++k) {
-        bin[k] = static_cast<std::uint8_t>(3 * colour[k] + static_cast<unsigned>(kind(sorted[k], world)));
-        ++begin[bin[k] + 1u];
-    }
-    for (std::size_t k = 0; k < bins; ++k) begin[k + 1] += begin[k];
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    list_.resize_discard(sorted.size());
-    for (std::size_t k = 0; k < sorted.size(); ++k) list_[next[bin[k]]++] = sorted[k];
+void Pairs::colour_all(const World& world) {
+    const std::size_t blocks = base::chunk_count(grains_, block);
+    struct Part {
+        std::vector<Near> inside, outside;
+        std::vector<std::uint8_t> bins;
+    };
+    std::vector<Part> parts(blocks);
+    base::run_tasks(executor_, blocks, [&](std::size_t b) {
+        const std::size_t from = b * block, to = std::min<std::size_t>(grains_, from + block);
+        Part& part = parts[b];
+        for (std::uint32_t k = row_begin_[from]; k < row_begin_[to]; ++k) {
+            const Near& p = sorted_[k];
+            (p.b >= grains_ || (p.b >= from && p.b < to) ? part.inside : part.outside).push_back(p);
+        }
+        std::vector<std::uint64_t> used(block, 0);
+        colour(part.inside, used, static_cast<std::uint32_t>(from), world, part.bins);
+    });
+    list_.resize_discard(sorted_.size());
+    laid_out_ = 0;
     chunks_.clear();
-    colour_begin_.assign(1, 0);
-    last_in_order_ = SIZE_MAX;
+    task_begin_.assign(1, 0);
+    stage_begin_.assign(1, 0);
     counts_[0] = counts_[1] = counts_[2] = 0;
+    std::vector<Near> outside;
+    for (const Part& part : parts) {
+        lay_out(part.inside, part.bins, true);
+        outside.insert(outside.end(), part.outside.begin(), part.outside.end());
+    }
+    stage_begin_.push_back(static_cast<std::uint32_t>(task_begin_.size() - 1));
+    std::vector<std::uint64_t> used(grains_, 0);
+    std::vector<std::uint8_t> bins;
+    colour(outside, used, 0, world, bins);
+    lay_out(outside, bins, false);
+}
+
+// Puts pairs into the list, by their bins. Inside of a block all are one task; between blocks each colour is a stage,
+// and of the last, whose pairs do share grains, all are one task.
+void Pairs::lay_out(std::span<const Near> pairs, std::span<const std::uint8_t> bins, bool inside) {
+    constexpr std::size_t most = 3 * (most_colours + 1);
+    std::uint32_t begin[most + 1] = {};
+    for (const std::uint8_t bin : bins) ++begin[bin + 1u];
+    begin[0] = static_cast<std::uint32_t>(laid_out_);
+    for (std::size_t k = 0; k < most; ++k) begin[k + 1] += begin[k];
+    std::uint32_t next[most];
+    std::copy_n(begin, most, next);
+    for (std::size_t k = 0; k < pairs.size(); ++k) list_[next[bins[k]]++] = pairs[k];
+    laid_out_ = begin[most];
     for (unsigned c = 0; c <= most_colours; ++c) {
         if (begin[3 * c] == begin[3 * c + 3]) continue;
-        if (c == most_colours) last_in_order_ = colour_begin_.size() - 1;
         for (unsigned k = 0; k < 3; ++k)
-            for (std::uint32_t at = begin[3 * c + k]; at < begin[3 * c + k + 1]; at += chunk_size) {
-                const std::uint32_t end = std::min(at + chunk_size, begin[3 * c + k + 1]);
-                chunks_.push_back(
-                    {at, end, static_cast<std::uint32_t>(counts_[k]), 0, static_cast<PairKind>(k)});
+            for (std::uint32_t at = begin[3 * c + k]; at < begin[3 * c + k + 1];) {
+                const bool whole = inside || c == most_colours;
+                const std::uint32_t end = whole ? begin[3 * c + k + 1] : std::min(at + chunk_size, begin[3 * c + k + 1]);
+                chunks_.push_back({at, end, static_cast<std::uint32_t>(counts_[k]), 0, static_cast<PairKind>(k)});
                 counts_[k] += end - at;
+                at = end;
+                if (!whole) task_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
             }
-        colour_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
+        if (inside) continue;
+        if (c == most_colours) task_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
+        stage_begin_.push_back(static_cast<std::uint32_t>(task_begin_.size() - 1));
     }
+    if (inside && task_begin_.back() != chunks_.size()) task_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
 }
 
 std::uint64_t Pairs::partner(const Near& pair) const {

@@ -26,8 +26,8 @@ class Pairs {
     struct Near {
         std::uint32_t a, b;
     };
-    /// Pairs [begin, end) of one colour and kind: the work of one task. Rows and memories of that kind begin at
-    /// `first`; the first `rows` of them are in use.
+    /// Pairs [begin, end) of one colour and kind. Rows and memories of that kind begin at `first`; the first `rows` of
+    /// them are in use.
     struct Chunk {
         std::uint32_t begin, end, first, rows;
         PairKind kind;
@@ -45,14 +45,17 @@ class Pairs {
     [[nodiscard]] std::span<const std::uint32_t> ids() const { return {id_.data(), id_.size()}; }
     [[nodiscard]] std::uint32_t place(std::size_t id) const { return place_[id]; }
     [[nodiscard]] std::span<const Near> list() const { return {list_.data(), list_.size()}; }
-    /// All chunks, by colour, and where each colour begins. The last colour is solved in order, on one thread.
+    /// All chunks, in the order of a solve.
     [[nodiscard]] std::span<Chunk> chunks() { return chunks_; }
     [[nodiscard]] std::span<const Chunk> chunks() const { return chunks_; }
-    [[nodiscard]] std::size_t colours() const { return colour_begin_.empty() ? 0 : colour_begin_.size() - 1; }
-    [[nodiscard]] std::span<Chunk> colour(std::size_t c) {
-        return std::span(chunks_).subspan(colour_begin_[c], colour_begin_[c + 1] - colour_begin_[c]);
+    /// A solve is a row of stages. Tasks of one stage touch different grains: the blocks first, then each colour
+    /// between blocks. A task is a row of chunks that follow each other.
+    [[nodiscard]] std::size_t stages() const { return stage_begin_.size() - 1; }
+    [[nodiscard]] std::size_t tasks(std::size_t stage) const { return stage_begin_[stage + 1] - stage_begin_[stage]; }
+    [[nodiscard]] std::span<const Chunk> task(std::size_t stage, std::size_t k) const {
+        const std::size_t t = stage_begin_[stage] + k;
+        return std::span(chunks_).subspan(task_begin_[t], task_begin_[t + 1] - task_begin_[t]);
     }
-    [[nodiscard]] bool in_order(std::size_t c) const { return c == last_in_order_; }
     /// How many pairs of the kind there are.
     [[nodiscard]] std::size_t count(PairKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
     [[nodiscard]] std::uint64_t searches() const { return searches_; }
@@ -61,8 +64,9 @@ class Pairs {
     std::vector<HullMemory> hull_memory;
 
   private:
-    static constexpr std::uint32_t chunk_size = 512;
-    static constexpr unsigned most_colours = 63;
+    static constexpr std::uint32_t block = 1024;      ///< places: 64 KiB of velocities and ways
+    static constexpr std::uint32_t chunk_size = 512;  ///< of pairs between blocks
+    static constexpr unsigned most_colours = 63;      ///< the next holds what is left, which is solved in order
     /// What an old pair remembers, by the number of its first grain.
     struct Old {
         std::uint64_t partner;
@@ -75,7 +79,9 @@ class Pairs {
     void find_triangles(const World& world, double dt);
     void order(const World& world);
     void colour_all(const World& world);
-    void cut(std::span<const Near> sorted, std::span<const std::uint8_t> colour, const World& world);
+    void colour(std::span<const Near> pairs, std::vector<std::uint64_t>& used, std::uint32_t first_place,
+                const World& world, std::vector<std::uint8_t>& bins) const;
+    void lay_out(std::span<const Near> pairs, std::span<const std::uint8_t> bins, bool inside);
     void collect_old(const World& world);
     void take_over(const World& world);
     [[nodiscard]] PairKind kind(const Near& pair, const World& world) const;
@@ -85,7 +91,7 @@ class Pairs {
     base::RadixSorter sorter_;
     bool known_ = false;
     std::uint64_t searches_ = 0;
-    std::size_t grains_ = 0, planes_ = 0, last_in_order_ = SIZE_MAX;
+    std::size_t grains_ = 0, planes_ = 0, laid_out_ = 0;
     double walls_until_ = 0;
     std::size_t counts_[3] = {0, 0, 0};
 
@@ -100,7 +106,8 @@ class Pairs {
     std::vector<Near> sorted_;
     base::Array<Near> list_;
     std::vector<Chunk> chunks_;
-    std::vector<std::uint32_t> colour_begin_;
+    std::vector<std::uint32_t> task_begin_ = {0}, stage_begin_ = {0};
+    std::vector<std::uint32_t> row_begin_;  ///< of sorted_, by place
     std::vector<std::uint32_t> old_begin_;
     std::vector<Old> old_;
     std::vector<Memory> old_balls_, old_walls_;

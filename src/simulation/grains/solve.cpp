@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <utility>
 
 namespace quadrat::simulation::grains {
 namespace {
@@ -13,7 +15,9 @@ struct Target {
 };
 
 inline Target target(float gap, float radius, const Softness& soft, const SubStep& step, Pass pass) {
-    if (gap > 0) return {gap * step.per_dt, 1, 0};  // it may close within the sub-step, no more
+    // A gap may close within the sub-step, no more. Afterwards it is free again: who comes nearer keeps its speed until
+    // collide() has seen it.
+    if (gap > 0) return {pass == Pass::soft ? gap * step.per_dt : std::numeric_limits<float>::max(), 1, 0};
     if (pass == Pass::relax) return {0, 1, 0};
     return {std::max(soft.rate * gap, -step.fastest_push * radius), soft.mass, soft.impulse};
 }
@@ -125,14 +129,14 @@ void solve(std::span<WallRow> rows, std::span<RollRow> rolls, Motion* velocity, 
         solve(rows[k], rolls.empty() ? nullptr : &rolls[k], velocity, moved, step, static_cast<float>(since), pass);
 }
 
-bool collide(std::span<const BallRow> rows, Motion* velocity, const Motion* moved, const SubStep& step) {
+bool collide(std::span<const BallRow> rows, Motion* velocity, const Motion* moved, Motion* met, const SubStep& step) {
     bool any = false;
     for (const BallRow& r : rows) {
         if (r.bounce == 0) continue;
         Motion &a = velocity[r.a], &b = velocity[r.b];
         const float speed = dot(r.n, b.v - a.v);
         if (!(speed < -step.bounce_speed)) continue;
-        if (r.gap + dot(r.n, moved[r.b].v - moved[r.a].v) > -speed * step.dt) continue;
+        if (r.gap + dot(r.n, moved[r.b].v - moved[r.a].v) > step.fall - speed * step.dt) continue;
         const float push = -(1 + r.bounce) * r.mass_n * speed;
         const V3f slip = b.v - a.v - cross(r.ra * a.w + r.rb * b.w, r.n);
         V3f drag = {0, 0, 0};
@@ -142,13 +146,14 @@ bool collide(std::span<const BallRow> rows, Motion* velocity, const Motion* move
         b.v += b.mass * impulse;
         a.w -= (r.ra * a.turn) * torque;
         b.w -= (r.rb * b.turn) * torque;
+        met[r.a].mass = met[r.b].mass = 1;
         any = true;
     }
     return any;
 }
 
 bool collide(std::span<const WallRow> rows, std::span<const float> bounce, Motion* velocity, const Motion* moved,
-             const SubStep& step, double since) {
+             Motion* met, const SubStep& step, double since) {
     bool any = false;
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const WallRow& r = rows[k];
@@ -156,13 +161,14 @@ bool collide(std::span<const WallRow> rows, std::span<const float> bounce, Motio
         Motion& a = velocity[r.a];
         const float speed = dot(r.n, r.wall - a.v);
         if (!(speed < -step.bounce_speed)) continue;
-        if (r.gap + dot(r.n, static_cast<float>(since) * r.wall - moved[r.a].v) > -speed * step.dt) continue;
+        if (r.gap + dot(r.n, static_cast<float>(since) * r.wall - moved[r.a].v) > step.fall - speed * step.dt) continue;
         const float push = -(1 + bounce[k]) * r.mass_n * speed;
         const V3f slip = r.wall - a.v - cross(r.ra * a.w, r.n);
         V3f drag = {0, 0, 0};
         (void)more_within(drag, -r.mass_t * (slip - dot(slip, r.n) * r.n), r.friction * push);
         a.v -= a.mass * (push * r.n + drag);
         a.w -= (r.ra * a.turn) * cross(r.n, drag);
+        met[r.a].mass = 1;
         any = true;
     }
     return any;

@@ -27,6 +27,7 @@ struct SubStep {
     Softness pair, wall;
     float fastest_push;  ///< overlaps are pulled back at most so fast, in radii per second
     float bounce_speed;  ///< m / s
+    float fall;          ///< how far gravity moves a grain that is at rest, twice: who may meet though too slow yet
 };
 
 enum class Pass : std::uint8_t { soft, relax };
@@ -39,10 +40,11 @@ void solve(std::span<BallRow> rows, std::span<RollRow> rolls, Motion* velocity, 
 void solve(std::span<WallRow> rows, std::span<RollRow> rolls, Motion* velocity, const Motion* moved,
            const SubStep& step, double since, Pass pass);
 
-/// Collisions of those that meet within the sub-step, faster than bounce_speed; whether there were any.
-bool collide(std::span<const BallRow> rows, Motion* velocity, const Motion* moved, const SubStep& step);
+/// Collisions of those that meet within the sub-step, faster than bounce_speed; whether there were any. met: mass of
+/// those that collided becomes 1.
+bool collide(std::span<const BallRow> rows, Motion* velocity, const Motion* moved, Motion* met, const SubStep& step);
 /// since: seconds from the begin of the step, for walls that move.
 bool collide(std::span<const WallRow> rows, std::span<const float> bounce, Motion* velocity, const Motion* moved,
-             const SubStep& step, double since);
+             Motion* met, const SubStep& step, double since);
 
 }  // namespace quadrat::simulation::grains

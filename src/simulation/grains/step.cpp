@@ -29,16 +29,14 @@ class Lap {
 
 }  // namespace
 
-// Colours one after the other, the chunks of each on the executor's threads.
+// Stages one after the other, the tasks of each on the executor's threads.
 template <class Work>
-void Stepper::by_colour(const World& world, Work&& work) {
-    for (std::size_t c = 0; c < pairs.colours(); ++c) {
-        const auto chunks = pairs.colour(c);
-        Executor* executor = pairs.in_order(c) ? nullptr : world.options.executor;
-        base::run_tasks(executor, chunks.size(), [&](std::size_t k) {
-            if (chunks[k].rows > 0) work(chunks[k]);
+void Stepper::in_stages(const World& world, Work&& work) {
+    for (std::size_t stage = 0; stage < pairs.stages(); ++stage)
+        base::run_tasks(world.options.executor, pairs.tasks(stage), [&](std::size_t k) {
+            for (const Pairs::Chunk& chunk : pairs.task(stage, k))
+                if (chunk.rows > 0) work(chunk);
         });
-    }
 }
 
 void Stepper::step(World& world, double dt) {
@@ -75,20 +73,21 @@ void Stepper::solve(const World& world, double dt, std::uint32_t parts) {
                          .pair = softness(h, 8, 10),
                          .wall = softness(h, 4, 10),
                          .fastest_push = static_cast<float>(0.02 / h),
-                         .bounce_speed = static_cast<float>(world.bounce_speed(h))};
+                         .bounce_speed = static_cast<float>(world.bounce_speed(h)),
+                         .fall = static_cast<float>(length(vector(world.options.gravity)) * h * h)};
     for (std::uint32_t part = 0; part < parts; ++part) {
         const double since = part * h;
         if (world.bounces) collide(world, sub, since);
         begin(world, sub, part == 0);
         if (part == 0)
-            by_colour(world, [&](const Pairs::Chunk& c) {
+            in_stages(world, [&](const Pairs::Chunk& c) {
                 if (c.kind == PairKind::balls)
                     warm_start(rows_of(rows_.balls, c), rolls_of(world, rows_.ball_rolls, c), bodies_.velocity.data());
                 else if (c.kind == PairKind::ball_wall)
                     warm_start(rows_of(rows_.walls, c), rolls_of(world, rows_.wall_rolls, c), bodies_.velocity.data());
             });
         const auto pass = [&](Pass which, double at) {
-            by_colour(world, [&](const Pairs::Chunk& c) {
+            in_stages(world, [&](const Pairs::Chunk& c) {
                 if (c.kind == PairKind::balls)
                     grains::solve(rows_of(rows_.balls, c), rolls_of(world, rows_.ball_rolls, c),
                                   bodies_.velocity.data(), bodies_.moved.data(), sub, which);
@@ -108,13 +107,14 @@ void Stepper::solve(const World& world, double dt, std::uint32_t parts) {
 void Stepper::collide(const World& world, const SubStep& sub, double since) {
     for (int sweep = 0; sweep < most_collisions; ++sweep) {
         std::atomic<bool> any = false;
-        by_colour(world, [&](const Pairs::Chunk& c) {
+        in_stages(world, [&](const Pairs::Chunk& c) {
             bool here = false;
             if (c.kind == PairKind::balls)
-                here = grains::collide(rows_of(rows_.balls, c), bodies_.velocity.data(), bodies_.moved.data(), sub);
+                here = grains::collide(rows_of(rows_.balls, c), bodies_.velocity.data(), bodies_.moved.data(),
+                                       bodies_.start.data(), sub);
             else if (c.kind == PairKind::ball_wall)
                 here = grains::collide(rows_of(rows_.walls, c), rows_of(rows_.wall_bounce, c),
-                                       bodies_.velocity.data(), bodies_.moved.data(), sub, since);
+                                       bodies_.velocity.data(), bodies_.moved.data(), bodies_.start.data(), sub, since);
             if (here) any.store(true, std::memory_order_relaxed);
         });
         if (!any) return;

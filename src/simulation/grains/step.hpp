@@ -37,7 +37,7 @@ class Stepper {
     void finish(World& world, double dt);
     void fall_asleep(World& world, double dt);
     template <class Work>
-    void by_colour(const World& world, Work&& work);
+    void in_stages(const World& world, Work&& work);
     template <class Row>
     std::span<Row> rows_of(base::Array<Row>& rows, const Pairs::Chunk& chunk) {
         return std::span<Row>(rows.data() + chunk.first, chunk.rows);
