@@ -52,6 +52,16 @@ std::uint32_t Grains::add(const GrainWall& wall) {
     return number;
 }
 
+std::uint32_t Grains::add_hull(std::span<const Vec3d> points) {
+    return grains::add_hull(impl_->world, points);
+}
+
+Vec3d Grains::hull_origin(std::uint32_t hull) const {
+    if (hull >= impl_->world.hulls.size())
+        throw Error(ErrorKind::stale_id, "there is no hull with this number", {.index = hull, .field = "hull"});
+    return impl_->world.hulls[hull].origin;
+}
+
 void Grains::move_wall(std::uint32_t wall, const Vec3d& velocity, const Vec3d& angular_velocity) {
     if (wall >= walls())
         throw Error(ErrorKind::stale_id, "there is no wall with this number", {.index = wall, .field = "wall"});

@@ -275,7 +275,7 @@ void Pairs::lay_out(std::span<const Near> pairs, std::span<const std::uint8_t> b
                 const bool whole = inside || c == most_colours;
                 const std::uint32_t end = whole ? begin[3 * c + k + 1] : std::min(at + chunk_size, begin[3 * c + k + 1]);
                 chunks_.push_back({at, end, static_cast<std::uint32_t>(counts_[k]), 0, static_cast<PairKind>(k)});
-                counts_[k] += end - at;
+                counts_[k] += (end - at + 7) / 8 * 8;
                 at = end;
                 if (!whole) task_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
             }
@@ -316,9 +316,9 @@ void Pairs::collect_old(const World& world) {
 }
 
 void Pairs::take_over(const World& world) {
-    ball_memory.assign(count(PairKind::balls), {});
-    wall_memory.assign(count(PairKind::ball_wall), {});
-    hull_memory.assign(count(PairKind::hulls), {});
+    ball_memory.assign(room(PairKind::balls), {});
+    wall_memory.assign(room(PairKind::ball_wall), {});
+    hull_memory.assign(room(PairKind::hulls), {});
     QUADRAT_ASSERT(old_begin_.size() == world.size() + 1);
     base::run_tasks(executor_, chunks_.size(), [&](std::size_t c) {
         const Chunk& chunk = chunks_[c];

@@ -56,8 +56,8 @@ class Pairs {
         const std::size_t t = stage_begin_[stage] + k;
         return std::span(chunks_).subspan(task_begin_[t], task_begin_[t + 1] - task_begin_[t]);
     }
-    /// How many pairs of the kind there are.
-    [[nodiscard]] std::size_t count(PairKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
+    /// How many rows of the kind there is room for: chunks begin at multiples of eight.
+    [[nodiscard]] std::size_t room(PairKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
     [[nodiscard]] std::uint64_t searches() const { return searches_; }
 
     std::vector<Memory> ball_memory, wall_memory;

@@ -32,7 +32,28 @@ struct BallRow {
     V3f drag;     ///< the same along the surface, on b
     float bounce; ///< restitution
 };
-static_assert(sizeof(BallRow) == 64);
+
+/// Eight of them side by side.
+struct alignas(32) BallRows {
+    std::uint32_t a[8], b[8];
+    float nx[8], ny[8], nz[8], gap[8], ra[8], rb[8], mass_n[8], mass_t[8], friction[8], push[8], dx[8], dy[8], dz[8],
+        bounce[8];
+
+    [[nodiscard]] BallRow row(std::size_t k) const {
+        return {a[k],      b[k],      {nx[k], ny[k], nz[k]}, gap[k],  ra[k],
+                rb[k],     mass_n[k], mass_t[k],             friction[k], push[k],
+                {dx[k], dy[k], dz[k]}, bounce[k]};
+    }
+    void set(std::size_t k, const BallRow& r) {
+        a[k] = r.a, b[k] = r.b;
+        nx[k] = r.n.x, ny[k] = r.n.y, nz[k] = r.n.z;
+        gap[k] = r.gap, ra[k] = r.ra, rb[k] = r.rb;
+        mass_n[k] = r.mass_n, mass_t[k] = r.mass_t;
+        friction[k] = r.friction, push[k] = r.push;
+        dx[k] = r.drag.x, dy[k] = r.drag.y, dz[k] = r.drag.z;
+        bounce[k] = r.bounce;
+    }
+};
 
 /// A sphere and a wall, whose place moves with the velocity `wall`. The normal points into the wall.
 struct WallRow {
@@ -61,6 +82,7 @@ struct HullRow {
     std::uint32_t a, b;
     V3f n, t1, t2;
     float friction, bounce;
+    float size;  ///< the smaller reach, metres
     std::uint32_t count;
     Point points[4];
 };
@@ -70,6 +92,17 @@ struct RollRow {
     float limit;  ///< largest angular impulse per normal impulse, metres
     float mass;   ///< kg m^2
     V3f torque;   ///< sum of the sub-step, on b
+};
+
+/// Eight of them side by side.
+struct alignas(32) RollRows {
+    float limit[8], mass[8], tx[8], ty[8], tz[8];
+
+    [[nodiscard]] RollRow row(std::size_t k) const { return {limit[k], mass[k], {tx[k], ty[k], tz[k]}}; }
+    void set(std::size_t k, const RollRow& r) {
+        limit[k] = r.limit, mass[k] = r.mass;
+        tx[k] = r.torque.x, ty[k] = r.torque.y, tz[k] = r.torque.z;
+    }
 };
 
 /// The order in which pairs are solved, and what is remembered of each pair between steps.
@@ -92,14 +125,17 @@ struct HullMemory {
     Point points[4];
 };
 
-/// All rows of a step; those of a chunk begin at its `first`.
+/// All rows of a step; those of a chunk begin at its `first`, a multiple of eight.
 struct Rows {
-    base::Array<BallRow> balls;
+    base::Array<BallRows> balls;
     base::Array<WallRow> walls;
     base::Array<HullRow> hulls;
-    base::Array<RollRow> ball_rolls, wall_rolls;  ///< only where some surface has rolling friction
+    base::Array<RollRows> ball_rolls;  ///< only where some surface has rolling friction
+    base::Array<RollRow> wall_rolls;
     base::Array<float> wall_bounce;               ///< restitution, only where some surface has one
     base::Array<std::uint32_t> source[3];         ///< of each row of a kind, the pair in the list
+
+    [[nodiscard]] BallRow ball(std::size_t r) const { return balls[r / 8].row(r % 8); }
 };
 
 /// The grains as the solver has them, by place.

@@ -59,8 +59,18 @@ void Stepper::fall_asleep(World& world, double dt) {
     std::vector<double> rest(world.size(), std::numeric_limits<double>::infinity());
     for (const Pairs::Chunk& c : pairs.chunks())
         for (std::uint32_t r = c.first; r < c.first + c.rows; ++r) {
-            if (c.kind == PairKind::balls && rows_.balls[r].push > 0)
-                unite(pairs.ids()[rows_.balls[r].a], pairs.ids()[rows_.balls[r].b]);
+            if (c.kind == PairKind::balls && rows_.ball(r).push > 0)
+                unite(pairs.ids()[rows_.ball(r).a], pairs.ids()[rows_.ball(r).b]);
+            if (c.kind == PairKind::hulls) {
+                const HullRow& row = rows_.hulls[r];
+                for (std::uint32_t k = 0; k < row.count; ++k) {
+                    if (!(row.points[k].push > 0)) continue;
+                    if (row.b != HullRow::nothing)
+                        unite(pairs.ids()[row.a], pairs.ids()[row.b]);
+                    else if (double{length(row.points[k].wall)} > slow)
+                        rest[pairs.ids()[row.a]] = 0;
+                }
+            }
             if (c.kind == PairKind::ball_wall && rows_.walls[r].push > 0 &&
                 double{length(rows_.walls[r].wall)} > slow)
                 rest[pairs.ids()[rows_.walls[r].a]] = 0;

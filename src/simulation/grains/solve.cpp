@@ -6,27 +6,10 @@
 #include <numbers>
 #include <utility>
 
+#include "simulation/grains/balls_simd.hpp"
+
 namespace quadrat::simulation::grains {
 namespace {
-
-// What a normal impulse has to reach: the speed to be added to that of the gap, and the shares of the softness.
-struct Target {
-    float speed, mass, impulse;
-};
-
-inline Target target(float gap, float radius, const Softness& soft, const SubStep& step, Pass pass) {
-    // A gap may close within the sub-step, no more. Afterwards it is free again: who comes nearer keeps its speed until
-    // collide() has seen it.
-    if (gap > 0) return {pass == Pass::soft ? gap * step.per_dt : std::numeric_limits<float>::max(), 1, 0};
-    if (pass == Pass::relax) return {0, 1, 0};
-    return {std::max(soft.rate * gap, -step.fastest_push * radius), soft.mass, soft.impulse};
-}
-
-// The normal impulse that is to be added, given the speed at which the gap opens.
-inline float more_push(float& push, float mass, float speed, const Target& t) {
-    const float now = std::max(push - mass * t.mass * (speed + t.speed) - t.impulse * push, 0.0f);
-    return now - std::exchange(push, now);
-}
 
 // Cuts `next` to the radius and says how much that is more than before.
 inline V3f more_within(V3f& before, V3f next, float radius) {
@@ -41,28 +24,6 @@ inline void roll(RollRow& r, float push, Motion& a, Motion& b) {
     const V3f more = more_within(r.torque, r.torque - r.mass * (b.w - a.w), r.limit * push);
     a.w -= a.turn * more;
     if (b.turn > 0) b.w += b.turn * more;
-}
-
-inline void solve(BallRow& r, RollRow* rolling, Motion* velocity, const Motion* moved, const SubStep& step,
-                  Pass pass) {
-    Motion a = velocity[r.a], b = velocity[r.b];
-    const float gap = r.gap + dot(r.n, moved[r.b].v - moved[r.a].v);
-    const Target t = target(gap, std::min(r.ra, r.rb), step.pair, step, pass);
-    const float push = more_push(r.push, r.mass_n, dot(r.n, b.v - a.v), t);
-    a.v -= (a.mass * push) * r.n;
-    b.v += (b.mass * push) * r.n;
-    // How fast b slides over a where they touch.
-    const V3f slip = b.v - a.v - cross(r.ra * a.w + r.rb * b.w, r.n);
-    const V3f along = slip - dot(slip, r.n) * r.n;
-    const V3f drag = more_within(r.drag, r.drag - r.mass_t * along, r.friction * r.push);
-    const V3f torque = cross(r.n, drag);
-    a.v -= a.mass * drag;
-    b.v += b.mass * drag;
-    a.w -= (r.ra * a.turn) * torque;
-    b.w -= (r.rb * b.turn) * torque;
-    if (rolling) roll(*rolling, r.push, a, b);
-    velocity[r.a] = a;
-    velocity[r.b] = b;
 }
 
 inline void solve(WallRow& r, RollRow* rolling, Motion* velocity, const Motion* moved, const SubStep& step,
@@ -92,18 +53,19 @@ Softness softness(double sub_step, double periods, double damping) {
     return {static_cast<float>(omega / a1), static_cast<float>(a2 * a3), static_cast<float>(a3)};
 }
 
-void warm_start(std::span<const BallRow> rows, std::span<const RollRow> rolls, Motion* velocity) {
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        const BallRow& r = rows[k];
+void warm_start(const BallRows* rows, const RollRows* rolls, std::size_t count, Motion* velocity) {
+    for (std::size_t k = 0; k < count; ++k) {
+        const BallRow r = rows[k / 8].row(k % 8);
         Motion &a = velocity[r.a], &b = velocity[r.b];
         const V3f impulse = r.push * r.n + r.drag, torque = cross(r.n, r.drag);
         a.v -= a.mass * impulse;
         b.v += b.mass * impulse;
         a.w -= (r.ra * a.turn) * torque;
         b.w -= (r.rb * b.turn) * torque;
-        if (rolls.empty()) continue;
-        a.w -= a.turn * rolls[k].torque;
-        b.w += b.turn * rolls[k].torque;
+        if (!rolls) continue;
+        const V3f turned = rolls[k / 8].row(k % 8).torque;
+        a.w -= a.turn * turned;
+        b.w += b.turn * turned;
     }
 }
 
@@ -117,10 +79,10 @@ void warm_start(std::span<const WallRow> rows, std::span<const RollRow> rolls, M
     }
 }
 
-void solve(std::span<BallRow> rows, std::span<RollRow> rolls, Motion* velocity, const Motion* moved,
+void solve(BallRows* rows, RollRows* rolls, std::size_t count, Motion* velocity, const Motion* moved,
            const SubStep& step, Pass pass) {
-    for (std::size_t k = 0; k < rows.size(); ++k)
-        solve(rows[k], rolls.empty() ? nullptr : &rolls[k], velocity, moved, step, pass);
+    const BallLoops& loops = ball_loops();
+    (pass == Pass::soft ? loops.soft : loops.relax)(rows, rolls, count, &velocity->v.x, &moved->v.x, step);
 }
 
 void solve(std::span<WallRow> rows, std::span<RollRow> rolls, Motion* velocity, const Motion* moved,
@@ -129,9 +91,11 @@ void solve(std::span<WallRow> rows, std::span<RollRow> rolls, Motion* velocity, 
         solve(rows[k], rolls.empty() ? nullptr : &rolls[k], velocity, moved, step, static_cast<float>(since), pass);
 }
 
-bool collide(std::span<const BallRow> rows, Motion* velocity, const Motion* moved, Motion* met, const SubStep& step) {
+bool collide(const BallRows* rows, std::size_t count, Motion* velocity, const Motion* moved, Motion* met,
+             const SubStep& step) {
     bool any = false;
-    for (const BallRow& r : rows) {
+    for (std::size_t k = 0; k < count; ++k) {
+        const BallRow r = rows[k / 8].row(k % 8);
         if (r.bounce == 0) continue;
         Motion &a = velocity[r.a], &b = velocity[r.b];
         const float speed = dot(r.n, b.v - a.v);

@@ -7,8 +7,11 @@
 // get and no energy is made.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <utility>
 
 #include "simulation/grains/rows.hpp"
 
@@ -32,19 +35,45 @@ struct SubStep {
 
 enum class Pass : std::uint8_t { soft, relax };
 
-/// Each takes the rows of one chunk; `rolls` is empty or has one per row.
-void warm_start(std::span<const BallRow> rows, std::span<const RollRow> rolls, Motion* velocity);
+/// Each takes the rows of one chunk; `rolls` is empty or null, or has one per row. count: of rows, in blocks of eight.
+void warm_start(const BallRows* rows, const RollRows* rolls, std::size_t count, Motion* velocity);
 void warm_start(std::span<const WallRow> rows, std::span<const RollRow> rolls, Motion* velocity);
-void solve(std::span<BallRow> rows, std::span<RollRow> rolls, Motion* velocity, const Motion* moved,
+void solve(BallRows* rows, RollRows* rolls, std::size_t count, Motion* velocity, const Motion* moved,
            const SubStep& step, Pass pass);
 void solve(std::span<WallRow> rows, std::span<RollRow> rolls, Motion* velocity, const Motion* moved,
            const SubStep& step, double since, Pass pass);
 
+void warm_start(std::span<const HullRow> rows, Motion* velocity, const Symmetric* inverse_inertia);
+void solve(std::span<HullRow> rows, Motion* velocity, const Motion* moved, const Symmetric* inverse_inertia,
+           const SubStep& step, double since, Pass pass);
+
 /// Collisions of those that meet within the sub-step, faster than bounce_speed; whether there were any. met: mass of
 /// those that collided becomes 1.
-bool collide(std::span<const BallRow> rows, Motion* velocity, const Motion* moved, Motion* met, const SubStep& step);
+bool collide(const BallRows* rows, std::size_t count, Motion* velocity, const Motion* moved, Motion* met,
+             const SubStep& step);
 /// since: seconds from the begin of the step, for walls that move.
 bool collide(std::span<const WallRow> rows, std::span<const float> bounce, Motion* velocity, const Motion* moved,
              Motion* met, const SubStep& step, double since);
+/// Of bodies that meet with several points, one collision in their middle.
+bool collide(std::span<const HullRow> rows, Motion* velocity, const Motion* moved, Motion* met,
+             const Symmetric* inverse_inertia, const SubStep& step, double since);
+
+/// What a normal impulse has to reach: the speed to be added to that of the gap, and the shares of the softness.
+struct Target {
+    float speed, mass, impulse;
+};
+/// radius: a length of the smaller body, for the fastest push.
+inline Target target(float gap, float radius, const Softness& soft, const SubStep& step, Pass pass) {
+    // A gap may close within the sub-step, no more. Afterwards it is free again: who comes nearer keeps its speed until
+    // collide() has seen it.
+    if (gap > 0) return {pass == Pass::soft ? gap * step.per_dt : std::numeric_limits<float>::max(), 1, 0};
+    if (pass == Pass::relax) return {0, 1, 0};
+    return {std::max(soft.rate * gap, -step.fastest_push * radius), soft.mass, soft.impulse};
+}
+/// The normal impulse that is to be added, given the speed at which the gap opens.
+inline float more_push(float& push, float mass, float speed, const Target& t) {
+    const float now = std::max(push - mass * t.mass * (speed + t.speed) - t.impulse * push, 0.0f);
+    return now - std::exchange(push, now);
+}
 
 }  // namespace quadrat::simulation::grains

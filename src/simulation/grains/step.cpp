@@ -48,7 +48,7 @@ void Stepper::step(World& world, double dt) {
     look(world, dt, dt / parts);
     lap.to(seconds.contacts);
     solve(world, dt, parts);
-    remember(pairs, rows_, bodies_, world);
+    remember(pairs, rows_, world);
     lap.to(seconds.solve);
     finish(world, dt);
     fall_asleep(world, dt);
@@ -82,18 +82,23 @@ void Stepper::solve(const World& world, double dt, std::uint32_t parts) {
         if (part == 0)
             in_stages(world, [&](const Pairs::Chunk& c) {
                 if (c.kind == PairKind::balls)
-                    warm_start(rows_of(rows_.balls, c), rolls_of(world, rows_.ball_rolls, c), bodies_.velocity.data());
+                    warm_start(balls_of(c), ball_rolls_of(world, c), c.rows, bodies_.velocity.data());
                 else if (c.kind == PairKind::ball_wall)
                     warm_start(rows_of(rows_.walls, c), rolls_of(world, rows_.wall_rolls, c), bodies_.velocity.data());
+                else
+                    warm_start(rows_of(rows_.hulls, c), bodies_.velocity.data(), bodies_.inverse_inertia.data());
             });
         const auto pass = [&](Pass which, double at) {
             in_stages(world, [&](const Pairs::Chunk& c) {
                 if (c.kind == PairKind::balls)
-                    grains::solve(rows_of(rows_.balls, c), rolls_of(world, rows_.ball_rolls, c),
-                                  bodies_.velocity.data(), bodies_.moved.data(), sub, which);
+                    grains::solve(balls_of(c), ball_rolls_of(world, c), c.rows, bodies_.velocity.data(),
+                                  bodies_.moved.data(), sub, which);
                 else if (c.kind == PairKind::ball_wall)
                     grains::solve(rows_of(rows_.walls, c), rolls_of(world, rows_.wall_rolls, c),
                                   bodies_.velocity.data(), bodies_.moved.data(), sub, at, which);
+                else
+                    grains::solve(rows_of(rows_.hulls, c), bodies_.velocity.data(), bodies_.moved.data(),
+                                  bodies_.inverse_inertia.data(), sub, at, which);
             });
         };
         pass(Pass::soft, since);
@@ -110,11 +115,14 @@ void Stepper::collide(const World& world, const SubStep& sub, double since) {
         in_stages(world, [&](const Pairs::Chunk& c) {
             bool here = false;
             if (c.kind == PairKind::balls)
-                here = grains::collide(rows_of(rows_.balls, c), bodies_.velocity.data(), bodies_.moved.data(),
+                here = grains::collide(balls_of(c), c.rows, bodies_.velocity.data(), bodies_.moved.data(),
                                        bodies_.start.data(), sub);
             else if (c.kind == PairKind::ball_wall)
                 here = grains::collide(rows_of(rows_.walls, c), rows_of(rows_.wall_bounce, c),
                                        bodies_.velocity.data(), bodies_.moved.data(), bodies_.start.data(), sub, since);
+            else
+                here = grains::collide(rows_of(rows_.hulls, c), bodies_.velocity.data(), bodies_.moved.data(),
+                                       bodies_.start.data(), bodies_.inverse_inertia.data(), sub, since);
             if (here) any.store(true, std::memory_order_relaxed);
         });
         if (!any) return;
@@ -212,35 +220,60 @@ void Stepper::count(GrainStats& stats) const {
     };
     for (const Pairs::Chunk& c : pairs.chunks())
         for (std::uint32_t r = c.first; r < c.first + c.rows; ++r) {
-            if (c.kind == PairKind::balls) one(rows_.balls[r].gap, rows_.balls[r].push);
+            if (c.kind == PairKind::balls) one(rows_.ball(r).gap, rows_.ball(r).push);
             if (c.kind == PairKind::ball_wall) one(rows_.walls[r].gap, rows_.walls[r].push);
+            if (c.kind == PairKind::hulls) {
+                const HullRow& row = rows_.hulls[r];
+                float gap = row.points[0].gap, push = 0;
+                for (std::uint32_t k = 0; k < row.count; ++k) {
+                    gap = std::min(gap, row.points[k].gap);
+                    push += row.points[k].push;
+                }
+                one(gap, push);
+            }
         }
+}
+
+// What the second of a pair is, and its number.
+std::pair<GrainContact::With, std::uint32_t> Stepper::second(const World& world, std::uint32_t b) const {
+    using With = GrainContact::With;
+    const std::size_t n = pairs.ids().size(), planes = world.planes.size();
+    if (b < n) return {With::grain, pairs.ids()[b]};
+    if (b < n + planes) return {With::plane, static_cast<std::uint32_t>(b - n)};
+    return {With::wall, world.triangles[b - n - planes].wall};
 }
 
 void Stepper::find_contacts(const World& world, std::vector<GrainContact>& out) const {
     out.clear();
     if (world.steps == 0) return;
     const double per_h = 1 / last_sub_step_;
+    const auto one = [&](std::uint32_t a, std::uint32_t pair, const V3d& n, const V3d& from_a, double gap,
+                         const V3d& impulse) {
+        const auto [with, number] = second(world, pairs.list()[pair].b);
+        out.push_back({pairs.ids()[a], number, with, plain(bodies_.position[a] + from_a), plain(n), gap,
+                       plain(per_h * impulse)});
+    };
     for (const Pairs::Chunk& c : pairs.chunks())
         for (std::uint32_t r = c.first; r < c.first + c.rows; ++r) {
-            if (c.kind == PairKind::balls) {
-                const BallRow& row = rows_.balls[r];
-                const V3d n = twice(row.n);
-                const V3d at = bodies_.position[row.a] + (double{row.ra} + 0.5 * double{row.gap}) * n;
-                out.push_back({pairs.ids()[row.a], pairs.ids()[row.b], GrainContact::With::grain, plain(at), plain(n),
-                               double{row.gap}, plain(per_h * (double{row.push} * n + twice(row.drag)))});
-            } else if (c.kind == PairKind::ball_wall) {
-                const WallRow& row = rows_.walls[r];
-                const V3d n = twice(row.n);
-                const V3d at = bodies_.position[row.a] + (double{row.ra} + 0.5 * double{row.gap}) * n;
-                const std::size_t b = pairs.list()[rows_.source[1][r]].b - bodies_.position.size();
-                const bool plane = b < world.planes.size();
-                const std::uint32_t number =
-                    plane ? static_cast<std::uint32_t>(b) : world.triangles[b - world.planes.size()].wall;
-                out.push_back({pairs.ids()[row.a], number, plane ? GrainContact::With::plane : GrainContact::With::wall,
-                               plain(at), plain(n), double{row.gap},
-                               plain(per_h * (double{row.push} * n + twice(row.drag)))});
+            const std::uint32_t pair = rows_.source[static_cast<std::size_t>(c.kind)][r];
+            if (c.kind == PairKind::hulls) {
+                const HullRow& row = rows_.hulls[r];
+                for (std::uint32_t k = 0; k < row.count; ++k) {
+                    const HullRow::Point& p = row.points[k];
+                    one(row.a, pair, twice(row.n), twice(p.ra), double{p.gap},
+                        twice(p.push * row.n + p.drag_1 * row.t1 + p.drag_2 * row.t2));
+                }
+                continue;
             }
+            const auto ball = [&](const auto& row) {
+                const V3d n = twice(row.n);
+                one(row.a, pair, n, (double{row.ra} + 0.5 * double{row.gap}) * n, double{row.gap},
+                    double{row.push} * n + twice(row.drag));
+            };
+            if (c.kind == PairKind::balls)
+                ball(rows_.ball(r));
+            else
+                ball(rows_.walls[r]);
         }
 }
 

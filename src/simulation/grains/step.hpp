@@ -28,6 +28,7 @@ class Stepper {
     std::uint64_t islands = 0;
 
   private:
+    [[nodiscard]] std::pair<GrainContact::With, std::uint32_t> second(const World& world, std::uint32_t b) const;
     void look(World& world, double dt, double sub_step);
     void solve(const World& world, double dt, std::uint32_t parts);
     void collide(const World& world, const SubStep& sub, double since);
@@ -41,6 +42,10 @@ class Stepper {
     template <class Row>
     std::span<Row> rows_of(base::Array<Row>& rows, const Pairs::Chunk& chunk) {
         return std::span<Row>(rows.data() + chunk.first, chunk.rows);
+    }
+    BallRows* balls_of(const Pairs::Chunk& chunk) { return rows_.balls.data() + chunk.first / 8; }
+    RollRows* ball_rolls_of(const World& world, const Pairs::Chunk& chunk) {
+        return world.rolls ? rows_.ball_rolls.data() + chunk.first / 8 : nullptr;
     }
     std::span<RollRow> rolls_of(const World& world, base::Array<RollRow>& rolls, const Pairs::Chunk& chunk) {
         return world.rolls ? rows_of(rolls, chunk) : std::span<RollRow>();

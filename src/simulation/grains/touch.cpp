@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
+#include "simulation/grains/touch_hulls.hpp"
 
 namespace quadrat::simulation::grains {
 namespace {
@@ -33,23 +34,25 @@ class Toucher {
                 used = balls(pair, pairs_.ball_memory[memory], row, wakes);
             else if (chunk.kind == PairKind::ball_wall)
                 used = wall(pair, pairs_.wall_memory[memory], row, wakes);
+            else
+                used = hulls(pair, pairs_.hull_memory[memory], row, wakes);
             if (!used) continue;
             rows_.source[static_cast<std::size_t>(chunk.kind)][row] = k;
             ++chunk.rows;
         }
+        if (chunk.kind == PairKind::balls) fill_up(chunk);
     }
     static double gravity_travel(const World& world, double dt) {
         return length(vector(world.options.gravity)) * dt * dt;
     }
 
   private:
-    struct Mixed {
-        float friction, bounce, rolling;
-    };
-    [[nodiscard]] Mixed mixed(const GrainSurface& a, const GrainSurface& b) const {
-        return {static_cast<float>(std::sqrt(a.friction * b.friction)),
-                static_cast<float>(std::max(a.restitution, b.restitution)),
-                static_cast<float>(std::sqrt(a.rolling * b.rolling))};
+    // Lanes behind the last row look at its grains, and what they compute is not stored.
+    void fill_up(const Pairs::Chunk& chunk) {
+        for (std::uint32_t r = chunk.first + chunk.rows; r % 8 != 0; ++r) {
+            rows_.balls[r / 8].set(r % 8, rows_.balls[r / 8].row(0));
+            if (world_.rolls) rows_.ball_rolls[r / 8].set(r % 8, {});
+        }
     }
     [[nodiscard]] static V3f along(const V3f& v, const V3f& n) { return v - dot(v, n) * n; }
 
@@ -74,22 +77,23 @@ class Toucher {
         const Mixed mix =
             mixed(world_.surfaces[bodies_.surface[a]], world_.surfaces[bodies_.surface[b]]);
         const float light = va.mass + vb.mass;
-        rows_.balls[row] = {.a = a,
-                            .b = b,
-                            .n = n,
-                            .gap = gap,
-                            .ra = ra,
-                            .rb = rb,
-                            .mass_n = light > 0 ? 1 / light : 0,
-                            .mass_t = light > 0 ? 1 / (light + ra * ra * va.turn + rb * rb * vb.turn) : 0,
-                            .friction = mix.friction,
-                            .push = scale_ * memory.push,
-                            .drag = scale_ * along(memory.drag, n),
-                            .bounce = mix.bounce};
+        rows_.balls[row / 8].set(row % 8, {.a = a,
+                                           .b = b,
+                                           .n = n,
+                                           .gap = gap,
+                                           .ra = ra,
+                                           .rb = rb,
+                                           .mass_n = light > 0 ? 1 / light : 0,
+                                           .mass_t =
+                                               light > 0 ? 1 / (light + ra * ra * va.turn + rb * rb * vb.turn) : 0,
+                                           .friction = mix.friction,
+                                           .push = scale_ * memory.push,
+                                           .drag = scale_ * along(memory.drag, n),
+                                           .bounce = mix.bounce});
         if (world_.rolls) {
             const float turn = va.turn + vb.turn;
-            rows_.ball_rolls[row] = {mix.rolling * ra * rb / (ra + rb), turn > 0 ? 1 / turn : 0,
-                                     scale_ * memory.torque};
+            rows_.ball_rolls[row / 8].set(row % 8, {mix.rolling * ra * rb / (ra + rb), turn > 0 ? 1 / turn : 0,
+                                                    scale_ * memory.torque});
         }
         return true;
     }
@@ -149,6 +153,28 @@ class Toucher {
         if (world_.bounces) rows_.wall_bounce[row] = mix.bounce;
         if (world_.rolls) rows_.wall_rolls[row] = {mix.rolling * ra, 1 / va.turn, scale_ * memory.torque};
         return true;
+    }
+
+    bool hulls(const Pairs::Near& pair, HullMemory& memory, std::uint32_t row, std::vector<std::uint32_t>& wakes) {
+        const std::uint32_t a = pair.a, b = pair.b;
+        const bool grains = b < bodies_.position.size();
+        if (grains && bodies_.asleep[a] && bodies_.asleep[b]) return false;
+        double speed = 0;
+        if (!touch_hulls(world_, pair, pairs_.ids(), bodies_, dt_, scale_, memory, rows_.hulls[row], speed)) {
+            if (!bodies_.asleep[a]) memory.count = 0;
+            return false;
+        }
+        float gap = rows_.hulls[row].points[0].gap;
+        for (std::uint32_t k = 1; k < rows_.hulls[row].count; ++k) gap = std::min(gap, rows_.hulls[row].points[k].gap);
+        if (grains) {
+            if (bodies_.asleep[a] != bodies_.asleep[b])
+                hit(bodies_.asleep[a] ? a : b, bodies_.asleep[a] ? b : a, gap, wakes);
+            return true;
+        }
+        if (!bodies_.asleep[a]) return true;
+        if (gap <= near_share * bodies_.radius[a] && speed * dt_ > double{wake_travel_})
+            wakes.push_back(pairs_.ids()[a]);
+        return false;
     }
 
     void hit(std::uint32_t sleeper, std::uint32_t other, float gap, std::vector<std::uint32_t>& wakes) const {
@@ -248,15 +274,16 @@ void gather(const World& world, const Pairs& pairs, double dt, Bodies& bodies) {
 
 void touch(const World& world, Pairs& pairs, const Bodies& bodies, double dt, float scale, Rows& rows,
            std::vector<std::uint32_t>& wakes) {
-    rows.balls.resize_discard(pairs.count(PairKind::balls));
-    rows.walls.resize_discard(pairs.count(PairKind::ball_wall));
+    rows.balls.resize_discard(pairs.room(PairKind::balls) / 8);
+    rows.walls.resize_discard(pairs.room(PairKind::ball_wall));
     if (world.bounces) rows.wall_bounce.resize_discard(rows.walls.size());
     if (world.rolls) {
         rows.ball_rolls.resize_discard(rows.balls.size());
         rows.wall_rolls.resize_discard(rows.walls.size());
     }
+    rows.hulls.resize_discard(pairs.room(PairKind::hulls));
     for (const PairKind kind : {PairKind::balls, PairKind::ball_wall, PairKind::hulls})
-        rows.source[static_cast<std::size_t>(kind)].resize_discard(pairs.count(kind));
+        rows.source[static_cast<std::size_t>(kind)].resize_discard(pairs.room(kind));
     std::vector<std::vector<std::uint32_t>> hit(pairs.chunks().size());
     Toucher toucher(world, pairs, bodies, dt, scale, rows);
     base::run_tasks(world.options.executor, hit.size(),
@@ -265,16 +292,21 @@ void touch(const World& world, Pairs& pairs, const Bodies& bodies, double dt, fl
     for (const auto& one : hit) wakes.insert(wakes.end(), one.begin(), one.end());
 }
 
-void remember(Pairs& pairs, const Rows& rows, const Bodies&, const World& world) {
+void remember(Pairs& pairs, const Rows& rows, const World& world) {
     base::run_tasks(world.options.executor, pairs.chunks().size(), [&](std::size_t c) {
         const Pairs::Chunk& chunk = pairs.chunks()[c];
         for (std::uint32_t r = chunk.first; r < chunk.first + chunk.rows; ++r) {
             if (chunk.kind == PairKind::balls) {
                 Memory& m = pairs.ball_memory[chunk.first + (rows.source[0][r] - chunk.begin)];
-                m = {rows.balls[r].push, rows.balls[r].drag, world.rolls ? rows.ball_rolls[r].torque : V3f{0, 0, 0}};
+                const BallRow row = rows.ball(r);
+                m = {row.push, row.drag, world.rolls ? rows.ball_rolls[r / 8].row(r % 8).torque : V3f{0, 0, 0}};
             } else if (chunk.kind == PairKind::ball_wall) {
                 Memory& m = pairs.wall_memory[chunk.first + (rows.source[1][r] - chunk.begin)];
                 m = {rows.walls[r].push, rows.walls[r].drag, world.rolls ? rows.wall_rolls[r].torque : V3f{0, 0, 0}};
+            } else {
+                const HullRow& row = rows.hulls[r];
+                pairs.hull_memory[chunk.first + (rows.source[2][r] - chunk.begin)] =
+                    memory_of(row, world.orientation[pairs.ids()[row.a]]);
             }
         }
     });

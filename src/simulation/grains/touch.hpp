@@ -19,7 +19,7 @@ void touch(const World& world, Pairs& pairs, const Bodies& bodies, double dt, fl
            std::vector<std::uint32_t>& wakes);
 
 /// Impulses back from rows to pairs.
-void remember(Pairs& pairs, const Rows& rows, const Bodies& bodies, const World& world);
+void remember(Pairs& pairs, const Rows& rows, const World& world);
 
 /// Where the triangle, placed in the world, is nearest to the point; false if that is an edge or corner for which
 /// another triangle speaks, or where another one is nearer. normal: of the triangle where the point lies on it.
