@@ -76,11 +76,17 @@ template <bool kSoft>
 HWY_INLINE void block(grains::BallRows& r, grains::RollRows* rolls, std::size_t count, float* velocity,
                       const float* moved, const grains::SubStep& step) {
     const Pack zero = set(0.0f);
-    Pack a[8], b[8], way[8];
+    Pack a[8], b[8];
     const Triple n = load3(r.nx, r.ny, r.nz);
-    gather8(moved, r.a, way);
-    gather8(moved, r.b, a);
-    const Pack gap = load(r.gap) + dot(n, Triple{a[0] - way[0], a[1] - way[1], a[2] - way[2]});
+    Pack gap;
+    if constexpr (kSoft) {
+        gather8(moved, r.a, a);
+        gather8(moved, r.b, b);
+        gap = load(r.gap) + dot(n, Triple{b[0] - a[0], b[1] - a[1], b[2] - a[2]});
+        store(gap, r.now);
+    } else {
+        gap = load(r.now);
+    }
     gather8(velocity, r.a, a);
     gather8(velocity, r.b, b);
     Triple va = {a[0], a[1], a[2]}, vb = {b[0], b[1], b[2]}, wa = {a[4], a[5], a[6]}, wb = {b[4], b[5], b[6]};
@@ -95,7 +101,7 @@ HWY_INLINE void block(grains::BallRows& r, grains::RollRows* rolls, std::size_t 
         const Pack far = before - mass * (speed + gap * set(step.per_dt));
         push = if_less(zero, gap, far, deep);
     } else {
-        push = if_less(zero, gap, zero, before - mass * speed);
+        push = before - mass * (speed + if_less(zero, gap, gap * set(step.per_dt), zero));
     }
     push = if_less(zero, push, push, zero);
     const Pack more = push - before;

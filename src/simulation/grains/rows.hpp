@@ -33,10 +33,10 @@ struct BallRow {
     float bounce; ///< restitution
 };
 
-/// Eight of them side by side.
+/// Eight of them side by side; `now` is the gap at the begin of the sub-step.
 struct alignas(32) BallRows {
     std::uint32_t a[8], b[8];
-    float nx[8], ny[8], nz[8], gap[8], ra[8], rb[8], mass_n[8], mass_t[8], friction[8], push[8], dx[8], dy[8], dz[8],
+    float nx[8], ny[8], nz[8], gap[8], now[8], ra[8], rb[8], mass_n[8], mass_t[8], friction[8], push[8], dx[8], dy[8], dz[8],
         bounce[8];
 
     [[nodiscard]] BallRow row(std::size_t k) const {
@@ -66,15 +66,15 @@ struct WallRow {
     float push;
     V3f drag;
     V3f wall;
+    float now;  ///< the gap at the begin of the sub-step
 };
-static_assert(sizeof(WallRow) == 64);
 
 /// Two grains of any shape, or one and a wall (b is nothing then): up to four points with one normal.
 struct HullRow {
     static constexpr std::uint32_t nothing = 0xffffffff;
     struct Point {
         V3f ra, rb;  ///< from the centres of mass; rb of a wall is not used
-        float gap;
+        float gap, now;  ///< at the begin of the step, and of the sub-step
         float mass_n, mass_1, mass_2;
         float push, drag_1, drag_2;
         V3f wall;  ///< velocity of the wall there

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -29,8 +28,8 @@ inline void roll(RollRow& r, float push, Motion& a, Motion& b) {
 inline void solve(WallRow& r, RollRow* rolling, Motion* velocity, const Motion* moved, const SubStep& step,
                   float since, Pass pass) {
     Motion a = velocity[r.a];
-    const float gap = r.gap + dot(r.n, since * r.wall - moved[r.a].v);
-    const Target t = target(gap, r.ra, step.wall, step, pass);
+    if (pass == Pass::soft) r.now = r.gap + dot(r.n, since * r.wall - moved[r.a].v);
+    const Target t = target(r.now, r.ra, step.wall, step, pass);
     const float push = more_push(r.push, r.mass_n, dot(r.n, r.wall - a.v), t);
     a.v -= (a.mass * push) * r.n;
     const V3f slip = r.wall - a.v - cross(r.ra * a.w, r.n);

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -62,11 +61,9 @@ bool collide(std::span<const HullRow> rows, Motion* velocity, const Motion* move
 struct Target {
     float speed, mass, impulse;
 };
-/// radius: a length of the smaller body, for the fastest push.
+/// gap: at the begin of the sub-step, in both passes. radius: a length of the smaller body, for the fastest push.
 inline Target target(float gap, float radius, const Softness& soft, const SubStep& step, Pass pass) {
-    // A gap may close within the sub-step, no more. Afterwards it is free again: who comes nearer keeps its speed until
-    // collide() has seen it.
-    if (gap > 0) return {pass == Pass::soft ? gap * step.per_dt : std::numeric_limits<float>::max(), 1, 0};
+    if (gap > 0) return {gap * step.per_dt, 1, 0};  // it may close within the sub-step, no more
     if (pass == Pass::relax) return {0, 1, 0};
     return {std::max(soft.rate * gap, -step.fastest_push * radius), soft.mass, soft.impulse};
 }

@@ -69,8 +69,8 @@ void solve(std::span<HullRow> rows, Motion* velocity, const Motion* moved, const
         Both both(r, velocity, inverse_inertia);
         for (std::uint32_t k = 0; k < r.count; ++k) {
             HullRow::Point& p = r.points[k];
-            const float gap = gap_now(r, p, moved, static_cast<float>(since));
-            const Target t = target(gap, r.size, both.wall ? step.wall : step.pair, step, pass);
+            if (pass == Pass::soft) p.now = gap_now(r, p, moved, static_cast<float>(since));
+            const Target t = target(p.now, r.size, both.wall ? step.wall : step.pair, step, pass);
             both.push(p, more_push(p.push, p.mass_n, dot(r.n, both.speed(p)), t) * r.n);
         }
         for (std::uint32_t k = 0; k < r.count; ++k) {

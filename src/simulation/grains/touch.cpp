@@ -149,7 +149,8 @@ class Toucher {
                             .friction = mix.friction,
                             .push = scale_ * memory.push,
                             .drag = scale_ * along(memory.drag, nf),
-                            .wall = single(v)};
+                            .wall = single(v),
+                            .now = 0};
         if (world_.bounces) rows_.wall_bounce[row] = mix.bounce;
         if (world_.rolls) rows_.wall_rolls[row] = {mix.rolling * ra, 1 / va.turn, scale_ * memory.torque};
         return true;
