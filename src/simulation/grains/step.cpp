@@ -7,6 +7,7 @@
 
 #include "base/parallel.hpp"
 #include "simulation/grains/solve.hpp"
+#include "simulation/grains/springs.hpp"
 #include "simulation/grains/touch.hpp"
 
 namespace quadrat::simulation::grains {
@@ -44,10 +45,11 @@ void Stepper::step(World& world, double dt) {
     Lap lap;
     if (!pairs.cover(world, dt)) pairs.search(world, dt);
     lap.to(seconds.search);
-    const std::uint32_t parts = world.options.substeps;
+    const bool soft = world.options.contacts != GrainContacts::hard;
+    const std::uint32_t parts = soft ? spring_parts(world, dt) : world.options.substeps;
     look(world, dt, dt / parts);
     lap.to(seconds.contacts);
-    solve(world, dt, parts);
+    soft ? spring(world, dt, parts) : solve(world, dt, parts);
     remember(pairs, rows_, world);
     lap.to(seconds.solve);
     finish(world, dt);
@@ -104,6 +106,27 @@ void Stepper::solve(const World& world, double dt, std::uint32_t parts) {
         pass(Pass::soft, since);
         move(world, sub);
         pass(Pass::relax, since + h);
+        keep(world);
+    }
+}
+
+void Stepper::spring(const World& world, double dt, std::uint32_t parts) {
+    const double h = dt / parts;
+    const SubStep sub = {.dt = static_cast<float>(h), .per_dt = 0, .pair = {}, .wall = {}, .fastest_push = 0,
+                         .bounce_speed = 0, .fall = 0};
+    const Springs springs(world, h);
+    for (std::uint32_t part = 0; part < parts; ++part) {
+        begin(world, sub, true);
+        in_stages(world, [&](const Pairs::Chunk& c) {
+            if (c.kind == PairKind::balls)
+                grains::spring(balls_of(c), ball_rolls_of(world, c), c.rows, bodies_.velocity.data(),
+                               bodies_.start.data(), bodies_.moved.data(), springs);
+            else
+                grains::spring(rows_of(rows_.walls, c), rolls_of(world, rows_.wall_rolls, c),
+                               world.bounces ? rows_of(rows_.wall_bounce, c) : std::span<float>(),
+                               bodies_.velocity.data(), bodies_.start.data(), bodies_.moved.data(), springs, part * h);
+        });
+        move(world, sub);
         keep(world);
     }
 }

@@ -31,6 +31,7 @@ class Stepper {
     [[nodiscard]] std::pair<GrainContact::With, std::uint32_t> second(const World& world, std::uint32_t b) const;
     void look(World& world, double dt, double sub_step);
     void solve(const World& world, double dt, std::uint32_t parts);
+    void spring(const World& world, double dt, std::uint32_t parts);
     void collide(const World& world, const SubStep& sub, double since);
     void begin(const World& world, const SubStep& sub, bool first);
     void move(const World& world, const SubStep& sub);
