@@ -7,7 +7,7 @@
 
 #include <quadrat/error.hpp>
 
-#include "simulation/grains/hulls.hpp"
+#include "simulation/grains/shapes/hulls.hpp"
 #include "simulation/grains/world.hpp"
 
 namespace quadrat::simulation::grains {

@@ -11,8 +11,8 @@
 namespace quadrat::simulation::grains {
 namespace {
 
-constexpr double steps_ahead = 4;  ///< of margins of fast grains and walls
-constexpr double most_ahead = 0.2;   ///< in radii: more would give every grain too many neighbours
+constexpr double steps_ahead = 4;   ///< of margins of fast grains and walls
+constexpr double most_ahead = 0.2;  ///< in radii: more would give every grain too many neighbours
 constexpr std::size_t grain = 4096;
 
 // How far a grain may come in dt, metres.
@@ -64,13 +64,13 @@ bool Pairs::cover(const World& world, double dt) const {
     if (!world.triangles.empty() && world.time + dt > walls_until_) return false;
     return base::parallel_reduce(
                executor_, world.size(), grain, 1,
-        [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                if (length(vector(world.position[i]) - vector(seen_[i])) + travel(world, i, dt) > margin_[i])
-                    return 0;
-            return 1;
-        },
-        [](int a, int b) { return a & b; }) != 0;
+               [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t i = begin; i < end; ++i)
+                       if (length(vector(world.position[i]) - vector(seen_[i])) + travel(world, i, dt) > margin_[i])
+                           return 0;
+                   return 1;
+               },
+               [](int a, int b) { return a & b; }) != 0;
 }
 
 void Pairs::search(const World& world, double dt) {
@@ -95,7 +95,8 @@ void Pairs::find(const World& world, double dt) {
     base::parallel_for(executor_, n, grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const double way = travel(world, i, dt), reach = world.reach(i);
-            margin_[i] = world.options.margin * reach + std::max(1.001 * way, std::min(steps_ahead * way, most_ahead * reach));
+            margin_[i] =
+                world.options.margin * reach + std::max(1.001 * way, std::min(steps_ahead * way, most_ahead * reach));
             if (as_spheres)
                 spheres_[i] = {world.position[i], reach + margin_[i]};
             else
@@ -273,7 +274,8 @@ void Pairs::lay_out(std::span<const Near> pairs, std::span<const std::uint8_t> b
         for (unsigned k = 0; k < 3; ++k)
             for (std::uint32_t at = begin[3 * c + k]; at < begin[3 * c + k + 1];) {
                 const bool whole = inside || c == most_colours;
-                const std::uint32_t end = whole ? begin[3 * c + k + 1] : std::min(at + chunk_size, begin[3 * c + k + 1]);
+                const std::uint32_t end =
+                    whole ? begin[3 * c + k + 1] : std::min(at + chunk_size, begin[3 * c + k + 1]);
                 chunks_.push_back({at, end, static_cast<std::uint32_t>(counts_[k]), 0, static_cast<PairKind>(k)});
                 counts_[k] += (end - at + 7) / 8 * 8;
                 at = end;
@@ -283,7 +285,8 @@ void Pairs::lay_out(std::span<const Near> pairs, std::span<const std::uint8_t> b
         if (c == most_colours) task_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
         stage_begin_.push_back(static_cast<std::uint32_t>(task_begin_.size() - 1));
     }
-    if (inside && task_begin_.back() != chunks_.size()) task_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
+    if (inside && task_begin_.back() != chunks_.size())
+        task_begin_.push_back(static_cast<std::uint32_t>(chunks_.size()));
 }
 
 std::uint64_t Pairs::partner(const Near& pair) const {

@@ -15,7 +15,7 @@
 
 #include "base/array.hpp"
 #include "base/radix_sort.hpp"
-#include "simulation/grains/rows.hpp"
+#include "simulation/grains/solver/rows.hpp"
 #include "simulation/grains/world.hpp"
 
 namespace quadrat::simulation::grains {
@@ -99,9 +99,9 @@ class Pairs {
     bool grid_of_spheres_ = true;
     std::vector<Sphere<3, double>> spheres_;
     std::vector<Box3d> boxes_;
-    std::vector<Pair> found_;              ///< by number; walls as `partner` says
-    std::vector<double> margin_;           ///< by number
-    std::vector<Vec3d> seen_;              ///< positions at the search
+    std::vector<Pair> found_;     ///< by number; walls as `partner` says
+    std::vector<double> margin_;  ///< by number
+    std::vector<Vec3d> seen_;     ///< positions at the search
     base::Array<std::uint32_t> id_, place_;
     std::vector<Near> sorted_;
     base::Array<Near> list_;

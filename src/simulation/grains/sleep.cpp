@@ -42,8 +42,7 @@ void Stepper::fall_asleep(World& world, double dt) {
     const double slow = world.sleep_speed(dt);
     for (std::size_t i = 0; i < world.size(); ++i) {
         if (world.asleep[i]) continue;
-        const double speed =
-            length(vector(world.velocity[i])) + world.reach(i) * length(vector(world.spin[i]));
+        const double speed = length(vector(world.velocity[i])) + world.reach(i) * length(vector(world.spin[i]));
         world.still[i] = speed <= slow ? world.still[i] + dt : 0;
     }
     if (world.steps % every != 0) return;
@@ -71,8 +70,7 @@ void Stepper::fall_asleep(World& world, double dt) {
                         rest[pairs.ids()[row.a]] = 0;
                 }
             }
-            if (c.kind == PairKind::ball_wall && rows_.walls[r].push > 0 &&
-                double{length(rows_.walls[r].wall)} > slow)
+            if (c.kind == PairKind::ball_wall && rows_.walls[r].push > 0 && double{length(rows_.walls[r].wall)} > slow)
                 rest[pairs.ids()[rows_.walls[r].a]] = 0;
         }
     islands = 0;

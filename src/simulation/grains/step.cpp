@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
-#include "simulation/grains/solve.hpp"
-#include "simulation/grains/springs.hpp"
+#include "simulation/grains/solver/solve.hpp"
+#include "simulation/grains/solver/springs.hpp"
 #include "simulation/grains/touch.hpp"
 
 namespace quadrat::simulation::grains {
@@ -112,8 +112,13 @@ void Stepper::solve(const World& world, double dt, std::uint32_t parts) {
 
 void Stepper::spring(const World& world, double dt, std::uint32_t parts) {
     const double h = dt / parts;
-    const SubStep sub = {.dt = static_cast<float>(h), .per_dt = 0, .pair = {}, .wall = {}, .fastest_push = 0,
-                         .bounce_speed = 0, .fall = 0};
+    const SubStep sub = {.dt = static_cast<float>(h),
+                         .per_dt = 0,
+                         .pair = {},
+                         .wall = {},
+                         .fastest_push = 0,
+                         .bounce_speed = 0,
+                         .fall = 0};
     const Springs springs(world, h);
     for (std::uint32_t part = 0; part < parts; ++part) {
         begin(world, sub, true);
@@ -141,8 +146,8 @@ void Stepper::collide(const World& world, const SubStep& sub, double since) {
                 here = grains::collide(balls_of(c), c.rows, bodies_.velocity.data(), bodies_.moved.data(),
                                        bodies_.start.data(), sub);
             else if (c.kind == PairKind::ball_wall)
-                here = grains::collide(rows_of(rows_.walls, c), rows_of(rows_.wall_bounce, c),
-                                       bodies_.velocity.data(), bodies_.moved.data(), bodies_.start.data(), sub, since);
+                here = grains::collide(rows_of(rows_.walls, c), rows_of(rows_.wall_bounce, c), bodies_.velocity.data(),
+                                       bodies_.moved.data(), bodies_.start.data(), sub, since);
             else
                 here = grains::collide(rows_of(rows_.hulls, c), bodies_.velocity.data(), bodies_.moved.data(),
                                        bodies_.start.data(), bodies_.inverse_inertia.data(), sub, since);
@@ -293,8 +298,8 @@ void Stepper::find_contacts(const World& world, std::vector<GrainContact>& out) 
     const auto one = [&](std::uint32_t a, std::uint32_t pair, const V3d& n, const V3d& from_a, double gap,
                          const V3d& impulse) {
         const auto [with, number] = second(world, pairs.list()[pair].b);
-        out.push_back({pairs.ids()[a], number, with, plain(bodies_.position[a] + from_a), plain(n), gap,
-                       plain(per_h * impulse)});
+        out.push_back(
+            {pairs.ids()[a], number, with, plain(bodies_.position[a] + from_a), plain(n), gap, plain(per_h * impulse)});
     };
     for (const Pairs::Chunk& c : pairs.chunks())
         for (std::uint32_t r = c.first; r < c.first + c.rows; ++r) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "simulation/grains/pairs.hpp"
-#include "simulation/grains/rows.hpp"
-#include "simulation/grains/solve.hpp"
+#include "simulation/grains/solver/rows.hpp"
+#include "simulation/grains/solver/solve.hpp"
 #include "simulation/grains/world.hpp"
 
 namespace quadrat::simulation::grains {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
-#include "simulation/grains/touch_hulls.hpp"
+#include "simulation/grains/shapes/touch_hulls.hpp"
 
 namespace quadrat::simulation::grains {
 namespace {
@@ -61,8 +61,8 @@ class Toucher {
         const float ra = bodies_.radius[a], rb = bodies_.radius[b];
         const V3d way = bodies_.position[b] - bodies_.position[a];
         const double reach = double{ra} + double{rb};
-        const double most = reach + double{bodies_.travel[a]} + double{bodies_.travel[b]} +
-                            double{near_share * std::min(ra, rb)};
+        const double most =
+            reach + double{bodies_.travel[a]} + double{bodies_.travel[b]} + double{near_share * std::min(ra, rb)};
         const double far_sq = dot(way, way);
         if (bodies_.asleep[a] && bodies_.asleep[b]) return false;
         if (far_sq > most * most) {
@@ -72,28 +72,28 @@ class Toucher {
         const double far = std::sqrt(far_sq);
         const V3f n = far > 0 ? single(1 / far * way) : up();
         const auto gap = static_cast<float>(far - reach);
-        if (bodies_.asleep[a] != bodies_.asleep[b]) hit(bodies_.asleep[a] ? a : b, bodies_.asleep[a] ? b : a, gap, wakes);
+        if (bodies_.asleep[a] != bodies_.asleep[b])
+            hit(bodies_.asleep[a] ? a : b, bodies_.asleep[a] ? b : a, gap, wakes);
         const Motion &va = bodies_.velocity[a], &vb = bodies_.velocity[b];
-        const Mixed mix =
-            mixed(world_.surfaces[bodies_.surface[a]], world_.surfaces[bodies_.surface[b]]);
+        const Mixed mix = mixed(world_.surfaces[bodies_.surface[a]], world_.surfaces[bodies_.surface[b]]);
         const float light = va.mass + vb.mass;
-        rows_.balls[row / 8].set(row % 8, {.a = a,
-                                           .b = b,
-                                           .n = n,
-                                           .gap = gap,
-                                           .ra = ra,
-                                           .rb = rb,
-                                           .mass_n = light > 0 ? 1 / light : 0,
-                                           .mass_t =
-                                               light > 0 ? 1 / (light + ra * ra * va.turn + rb * rb * vb.turn) : 0,
-                                           .friction = mix.friction,
-                                           .push = scale_ * memory.push,
-                                           .drag = scale_ * along(memory.drag, n),
-                                           .bounce = mix.bounce});
+        rows_.balls[row / 8].set(row % 8,
+                                 {.a = a,
+                                  .b = b,
+                                  .n = n,
+                                  .gap = gap,
+                                  .ra = ra,
+                                  .rb = rb,
+                                  .mass_n = light > 0 ? 1 / light : 0,
+                                  .mass_t = light > 0 ? 1 / (light + ra * ra * va.turn + rb * rb * vb.turn) : 0,
+                                  .friction = mix.friction,
+                                  .push = scale_ * memory.push,
+                                  .drag = scale_ * along(memory.drag, n),
+                                  .bounce = mix.bounce});
         if (world_.rolls) {
             const float turn = va.turn + vb.turn;
-            rows_.ball_rolls[row / 8].set(row % 8, {mix.rolling * ra * rb / (ra + rb), turn > 0 ? 1 / turn : 0,
-                                                    scale_ * memory.torque});
+            rows_.ball_rolls[row / 8].set(
+                row % 8, {mix.rolling * ra * rb / (ra + rb), turn > 0 ? 1 / turn : 0, scale_ * memory.torque});
         }
         return true;
     }

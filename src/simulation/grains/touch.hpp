@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "simulation/grains/pairs.hpp"
-#include "simulation/grains/rows.hpp"
+#include "simulation/grains/solver/rows.hpp"
 #include "simulation/grains/world.hpp"
 
 namespace quadrat::simulation::grains {

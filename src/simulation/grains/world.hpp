@@ -1,9 +1,11 @@
 // What a world of grains is made of. This header and step.hpp are what the other rooms may touch. In this room:
-//   world    the state, by number; add: what is refused, and masses
-//   pairs    which are near each other: HashGridHierarchy, an order along a curve, colours
-//   rows     contacts as the solver has them; touch: from pairs to rows
-//   solve    passes over rows; step: the sub-steps; springs: the soft contacts; sleep: islands
-//   hulls, meet: corners and faces of boxes, capsules and convex grains, and where two of them touch
+//   world         the state, by number; add: what is refused, and masses
+//   pairs         which are near each other: HashGridHierarchy, an order along a curve, blocks and colours
+//   touch         from pairs to rows of numbers
+//   step          the sub-steps; sleep: islands
+//   grain_fields  the tables of the public structs, for readers
+//   solver/       rows, and passes over them: impulses, springs
+//   shapes/       corners and faces of boxes, capsules, convex grains and walls, and where two of them touch
 #pragma once
 
 #include <quadrat/simulation/grains.hpp>
@@ -36,10 +38,10 @@ struct Form {
     double radius = 0, length = 0;
     Vec3d size = {};
     std::uint32_t hull = 0;
-    double volume = 0;        ///< in two dimensions area
-    V3d inertia = {0, 0, 0};  ///< of density 1, about the axes of the frame
+    double volume = 0;               ///< in two dimensions area
+    V3d inertia = {0, 0, 0};         ///< of density 1, about the axes of the frame
     Quaternion axes = {1, 0, 0, 0};  ///< of the principal axes in the frame
-    double reach = 0;         ///< largest distance of a point from the centre
+    double reach = 0;                ///< largest distance of a point from the centre
     Hull body = {};
 };
 
@@ -54,11 +56,11 @@ struct KnownHull {
 struct WallTriangle {
     std::uint32_t wall = 0;
     V3d corners[3] = {};
-    V3d normal = {};                           ///< unit length
-    bool owns_edge[3] = {true, true, true};    ///< corner k to k + 1: no triangle before this one has it
+    V3d normal = {};                         ///< unit length
+    bool owns_edge[3] = {true, true, true};  ///< corner k to k + 1: no triangle before this one has it
     bool owns_corner[3] = {true, true, true};
-    std::vector<V3d> across_edge[3] = {};      ///< from the edge into each of the other triangles there, unit length
-    std::vector<V3d> from_corner[3] = {};      ///< along all edges that leave it, unit length
+    std::vector<V3d> across_edge[3] = {};  ///< from the edge into each of the other triangles there, unit length
+    std::vector<V3d> from_corner[3] = {};  ///< along all edges that leave it, unit length
 };
 
 /// Everything that a run depends on, by number.
@@ -72,7 +74,7 @@ struct World {
     std::vector<double> mass;
     std::vector<std::uint32_t> form, surface;  ///< of the tables below
     std::vector<std::uint8_t> asleep;
-    std::vector<double> still;            ///< seconds that it has been slow
+    std::vector<double> still;               ///< seconds that it has been slow
     std::vector<std::uint32_t> next_asleep;  ///< the next of its island, in a ring; itself while awake
 
     std::vector<Form> forms;

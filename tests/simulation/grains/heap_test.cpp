@@ -65,7 +65,8 @@ double angle_of_repose(double friction, double rolling) {
 }
 
 TEST(GrainHeap, AngleOfRepose) {
-    const double smooth = angle_of_repose(0.1, 0), usual = angle_of_repose(0.5, 0.05), rough = angle_of_repose(0.8, 0.2);
+    const double smooth = angle_of_repose(0.1, 0), usual = angle_of_repose(0.5, 0.05),
+                 rough = angle_of_repose(0.8, 0.2);
     RecordProperty("smooth", std::to_string(smooth));
     RecordProperty("usual", std::to_string(usual));
     RecordProperty("rough", std::to_string(rough));

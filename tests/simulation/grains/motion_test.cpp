@@ -67,8 +67,10 @@ TEST(GrainMotion, HeadOn) {
         for (const double e : {0.0, 0.5, 1.0}) {
             Grains grains({.dimension = dimension, .gravity = {{0, 0, 0}}});
             const GrainSurface s{.friction = 0.3, .restitution = e};
-            grains.add(Grain{.radius = 1, .density = 3, .position = {{-2, 0, 0}}, .velocity = {{1, 0, 0}}, .surface = s});
-            grains.add(Grain{.radius = 0.5, .density = 1, .position = {{2, 0, 0}}, .velocity = {{-3, 0, 0}}, .surface = s});
+            grains.add(
+                Grain{.radius = 1, .density = 3, .position = {{-2, 0, 0}}, .velocity = {{1, 0, 0}}, .surface = s});
+            grains.add(
+                Grain{.radius = 0.5, .density = 1, .position = {{2, 0, 0}}, .velocity = {{-3, 0, 0}}, .surface = s});
             const Vec3d before = grains.stats().momentum;
             for (int k = 0; k < 150; ++k) grains.step(0.01);
             const Vec3d after = grains.stats().momentum;
@@ -83,12 +85,12 @@ TEST(GrainMotion, SphereOnASlope) {
     for (const double friction : {0.05, 0.6}) {
         Grains grains;
         grains.add(GrainPlane{.normal = {{std::sin(angle), 0, std::cos(angle)}}, .surface = {.friction = friction}});
-        grains.add(Grain{.position = {{0.5 * std::sin(angle), 0, 0.5 * std::cos(angle)}},
-                         .surface = {.friction = friction}});
+        grains.add(
+            Grain{.position = {{0.5 * std::sin(angle), 0, 0.5 * std::cos(angle)}}, .surface = {.friction = friction}});
         for (int k = 0; k < 100; ++k) grains.step(t / 100);
         const bool rolls = std::tan(angle) < 3.5 * friction;
-        const double a = rolls ? 5.0 / 7 * gravity * std::sin(angle)
-                               : gravity * (std::sin(angle) - friction * std::cos(angle));
+        const double a =
+            rolls ? 5.0 / 7 * gravity * std::sin(angle) : gravity * (std::sin(angle) - friction * std::cos(angle));
         const Vec3d v = grains.velocities()[0];
         EXPECT_NEAR(std::hypot(v[0], v[2]), a * t, 0.01 * a * t) << friction;
         const double rim = 0.5 * grains.angular_velocities()[0][1];
@@ -105,7 +107,9 @@ TEST(GrainMotion, RollingFriction) {
     Grains grains;
     const GrainSurface s{.friction = 0.8, .rolling = rolling};
     grains.add(GrainPlane{.surface = s});
-    grains.add(Grain{.position = {{0, 0, 0.5}}, .velocity = {{speed, 0, 0}}, .angular_velocity = {{0, speed / 0.5, 0}},
+    grains.add(Grain{.position = {{0, 0, 0.5}},
+                     .velocity = {{speed, 0, 0}},
+                     .angular_velocity = {{0, speed / 0.5, 0}},
                      .surface = s});
     for (int k = 0; k < 100; ++k) grains.step(0.01);
     EXPECT_NEAR(grains.velocities()[0][0], speed - 5.0 / 7 * gravity * rolling, 0.01);

@@ -1,5 +1,5 @@
 // Grains that are no spheres: masses, where two of them touch, and how they slide, stand and fall.
-#include "simulation/grains/meet.hpp"
+#include "simulation/grains/shapes/meet.hpp"
 #include "simulation/grains/worlds.hpp"
 #include "support/thrown.hpp"
 
@@ -16,8 +16,7 @@ using grains_ns::V3d;
 
 std::vector<Vec3d> cube_points(double edge) {
     std::vector<Vec3d> points;
-    for (int k = 0; k < 8; ++k)
-        points.push_back({{k & 1 ? edge : 0, k & 2 ? edge : 0, k & 4 ? edge : 0}});
+    for (int k = 0; k < 8; ++k) points.push_back({{k & 1 ? edge : 0, k & 2 ? edge : 0, k & 4 ? edge : 0}});
     points.push_back({{edge / 2, edge / 2, edge / 2}});  // inside
     points.push_back({{edge / 2, edge / 2, edge}});      // on a face
     return points;
@@ -46,10 +45,12 @@ TEST(GrainShapes, MassesAndInertia) {
     EXPECT_NEAR(mb, 6, 1e-12);
     EXPECT_NEAR(eb, 0.5 * w * w * 6 / 12 * 10, 1e-9);
     // A capsule that is nearly a sphere, and one that is nearly a rod.
-    const auto [ms, es] = rotational({.shape = GrainShape::capsule, .radius = 1, .length = 1e-9, .density = 1}, {{w, 0, 0}});
+    const auto [ms, es] =
+        rotational({.shape = GrainShape::capsule, .radius = 1, .length = 1e-9, .density = 1}, {{w, 0, 0}});
     EXPECT_NEAR(ms, 4 * pi / 3, 1e-6);
     EXPECT_NEAR(es, 0.5 * w * w * 0.4 * ms, 1e-6);
-    const auto [mr, er] = rotational({.shape = GrainShape::capsule, .radius = 1e-3, .length = 1, .density = 1}, {{w, 0, 0}});
+    const auto [mr, er] =
+        rotational({.shape = GrainShape::capsule, .radius = 1e-3, .length = 1, .density = 1}, {{w, 0, 0}});
     EXPECT_NEAR(er, 0.5 * w * w * mr / 12, 0.01 * er);
     for (int k = 0; k < 3; ++k) EXPECT_NEAR(grains.hull_origin(hull)[k], -1, 1e-12);
 }
@@ -63,8 +64,7 @@ TEST(GrainShapes, HullsOfPoints) {
     base::SplitMix random(3);
     for (int round = 0; round < 20; ++round) {
         std::vector<Vec3d> points;
-        for (int k = 0; k < 30; ++k)
-            points.push_back({{random.uniform(), random.uniform(), random.uniform()}});
+        for (int k = 0; k < 30; ++k) points.push_back({{random.uniform(), random.uniform(), random.uniform()}});
         const grains_ns::Hull hull = grains_ns::convex_hull(points);
         for (const auto& f : hull.faces)
             for (const Vec3d& p : points) EXPECT_LE(dot(f.normal, grains_ns::vector(p)), f.offset + 1e-9);
@@ -179,8 +179,10 @@ TEST(GrainShapes, EachComesToRest) {
                                  .vertices = {{{-9, -8, 0}}, {{9, -8, 0}}, {{9, 8, 0}}, {{-9, 8, 0}}}});
         const std::uint32_t hull = grains.add_hull(cube_points(1));
         const std::array<double, 4> tilted = {std::cos(0.4), std::sin(0.4), 0, 0};
-        grains.add(Grain{.shape = GrainShape::box, .size = {{1, 2, 0.5}}, .position = {{0, 0, 1.5}}, .orientation = tilted});
-        grains.add(Grain{.shape = GrainShape::capsule, .radius = 0.3, .position = {{3, 0, 1.5}}, .orientation = tilted});
+        grains.add(
+            Grain{.shape = GrainShape::box, .size = {{1, 2, 0.5}}, .position = {{0, 0, 1.5}}, .orientation = tilted});
+        grains.add(
+            Grain{.shape = GrainShape::capsule, .radius = 0.3, .position = {{3, 0, 1.5}}, .orientation = tilted});
         grains.add(Grain{.shape = GrainShape::convex, .hull = hull, .position = {{-3, 0, 1.5}}, .orientation = tilted});
         grains.add(Grain{.position = {{0, 4, 1.5}}});
         for (int k = 0; k < 600; ++k) grains.step(0.01);
@@ -243,8 +245,10 @@ TEST(GrainShapes, AHeapOfAllIsTheSameForAnyThreadsAndMakesNoEnergy) {
 TEST(GrainShapes, SpinKeepsItsEnergy) {
     Grains grains({.gravity = {{0, 0, 0}}});
     grains.add(Grain{.shape = GrainShape::box, .size = {{1, 2, 3}}, .angular_velocity = {{3, 0.01, 0.02}}});
-    grains.add(Grain{.shape = GrainShape::box, .size = {{1, 2, 3}}, .position = {{9, 0, 0}}, .angular_velocity = {{0.01, 3, 0.02}}});
-    grains.add(Grain{.shape = GrainShape::box, .size = {{1, 2, 3}}, .position = {{18, 0, 0}}, .angular_velocity = {{1, 2, 3}}});
+    grains.add(Grain{
+        .shape = GrainShape::box, .size = {{1, 2, 3}}, .position = {{9, 0, 0}}, .angular_velocity = {{0.01, 3, 0.02}}});
+    grains.add(Grain{
+        .shape = GrainShape::box, .size = {{1, 2, 3}}, .position = {{18, 0, 0}}, .angular_velocity = {{1, 2, 3}}});
     double before = energy(grains);
     const double begin = before;
     for (int k = 0; k < 500; ++k) {

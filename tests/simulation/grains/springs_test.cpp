@@ -47,9 +47,8 @@ TEST(GrainSprings, SlidesAndRolls) {
         grains.add(GrainPlane{.normal = {{std::sin(angle), 0, std::cos(angle)}}, .surface = s});
         grains.add(Grain{.position = {{0.5 * std::sin(angle), 0, 0.5 * std::cos(angle)}}, .surface = s});
         for (int k = 0; k < 100; ++k) grains.step(t / 100);
-        const double a = std::tan(angle) < 3.5 * friction
-                             ? 5.0 / 7 * gravity * std::sin(angle)
-                             : gravity * (std::sin(angle) - friction * std::cos(angle));
+        const double a = std::tan(angle) < 3.5 * friction ? 5.0 / 7 * gravity * std::sin(angle)
+                                                          : gravity * (std::sin(angle) - friction * std::cos(angle));
         const Vec3d v = grains.velocities()[0];
         EXPECT_NEAR(std::hypot(v[0], v[2]), a * t, 0.02 * a * t) << friction;
     }

@@ -134,7 +134,8 @@ TEST(GrainWorld, AMovingWallCarries) {
     EXPECT_NEAR(grains.angular_velocities()[0][2], 0, 0.1);  // a point contact does not spin it
 }
 
-void expect_refused(const std::function<void(Grains&)>& call, const char* field, ErrorKind kind = ErrorKind::bad_value) {
+void expect_refused(const std::function<void(Grains&)>& call, const char* field,
+                    ErrorKind kind = ErrorKind::bad_value) {
     Grains grains;
     const Error e = thrown_by([&] { call(grains); });
     EXPECT_EQ(e.where().field, field);
@@ -177,8 +178,11 @@ TEST(GrainWorld, RefusesBadWalls) {
     expect_refused([](Grains& w) { w.add(GrainWall{}); }, "triangles");
     expect_refused([&](Grains& w) { w.add(GrainWall{.triangles = {{0, 1, 4}}, .vertices = corners}); }, "triangles");
     expect_refused([&](Grains& w) { w.add(GrainWall{.triangles = {{0, 1, 3}}, .vertices = corners}); }, "triangles");
-    expect_refused([&](Grains& w) { w.add(GrainWall{.triangles = {{0, 1, 2}}, .vertices = {{{nan, 0, 0}}}}); },
-                   "vertices");
+    expect_refused(
+        [&](Grains& w) {
+            w.add(GrainWall{.triangles = {{0, 1, 2}}, .vertices = {{{nan, 0, 0}}}});
+        },
+        "vertices");
     expect_refused([](Grains& w) { w.move_wall(0, {}, {}); }, "wall", ErrorKind::stale_id);
     expect_refused([](Grains& w) { w.set_velocity(0, {}); }, "grain", ErrorKind::stale_id);
     for (const double bad : {0.0, -1.0, nan, infinity}) expect_refused([&](Grains& w) { w.step(bad); }, "dt");

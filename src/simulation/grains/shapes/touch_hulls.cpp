@@ -1,10 +1,10 @@
-#include "simulation/grains/touch_hulls.hpp"
+#include "simulation/grains/shapes/touch_hulls.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "simulation/grains/meet.hpp"
+#include "simulation/grains/shapes/meet.hpp"
 
 namespace quadrat::simulation::grains {
 namespace {
@@ -90,8 +90,8 @@ Mixed mixed(const GrainSurface& a, const GrainSurface& b) {
             static_cast<float>(std::sqrt(a.rolling * b.rolling))};
 }
 
-bool touch_hulls(const World& world, const Pairs::Near& pair, std::span<const std::uint32_t> ids,
-                 const Bodies& bodies, double dt, float scale, const HullMemory& memory, HullRow& row, double& speed) {
+bool touch_hulls(const World& world, const Pairs::Near& pair, std::span<const std::uint32_t> ids, const Bodies& bodies,
+                 double dt, float scale, const HullMemory& memory, HullRow& row, double& speed) {
     const std::uint32_t a = pair.a, b = pair.b, id = ids[a];
     const bool wall = b >= ids.size();
     const V3d x = bodies.position[a];

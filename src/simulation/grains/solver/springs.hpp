@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-#include "simulation/grains/rows.hpp"
+#include "simulation/grains/solver/rows.hpp"
 #include "simulation/grains/world.hpp"
 
 namespace quadrat::simulation::grains {
@@ -33,8 +33,8 @@ struct Springs {
 /// Sub-steps that a step of dt needs: a fiftieth of the time that the lightest two grains are in contact.
 [[nodiscard]] std::uint32_t spring_parts(const World& world, double dt);
 
-/// Forces of the rows of a chunk for one sub-step; normals follow the grains. `push` and `drag` become impulses. before:
-/// velocities without any of these forces, with the fall.
+/// Forces of the rows of a chunk for one sub-step; normals follow the grains. `push` and `drag` become impulses.
+/// before: velocities without any of these forces, with the fall.
 void spring(BallRows* rows, RollRows* rolls, std::size_t count, Motion* velocity, const Motion* before,
             const Motion* moved, const Springs& springs);
 /// since: seconds from the begin of the step.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "simulation/grains/meet.hpp"
+#include "simulation/grains/shapes/meet.hpp"
 
 namespace quadrat::simulation::grains {
 namespace {

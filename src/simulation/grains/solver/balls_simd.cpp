@@ -1,10 +1,10 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "simulation/grains/balls_simd.cpp"
+#define HWY_TARGET_INCLUDE "simulation/grains/solver/balls_simd.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "simulation/fluid/pack-inl.hpp"
-#include "simulation/grains/balls_simd.hpp"
+#include "simulation/grains/solver/balls_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace quadrat::simulation::HWY_NAMESPACE {
@@ -119,8 +119,7 @@ HWY_INLINE void block(grains::BallRows& r, grains::RollRows* rolls, std::size_t 
     wb = wb - (rb * b[7]) * torque;
     if (rolls) {
         Triple turned = load3(rolls->tx, rolls->ty, rolls->tz);
-        const Triple extra =
-            more_within(turned, turned - load(rolls->mass) * (wb - wa), load(rolls->limit) * push);
+        const Triple extra = more_within(turned, turned - load(rolls->mass) * (wb - wa), load(rolls->limit) * push);
         wa = wa - a[7] * extra;
         wb = wb + b[7] * extra;
         store(turned.x, rolls->tx), store(turned.y, rolls->ty), store(turned.z, rolls->tz);

@@ -1,10 +1,10 @@
 // Passes over rows: what a sub-step does to velocities. Projected Gauss-Seidel with warm start in sub-steps, each with
 // one pass in which overlaps and gaps count ("soft": an overlap is pulled back as by a damped spring that is much
-// faster than the sub-step) and one that takes out what the first added beyond rest ("relax"); after E. Catto, "Solver2D"
-// (2024), and Macklin et al., "Small Steps in Physics Simulation" (2019). Departures: Coulomb's cone is round (one
-// impulse along the surface, not two); the impulses of the last sub-step come back per grain, not per contact; and
-// restitution is a pass of collisions before the contacts (Guendelman et al. 2003), so that chains pass on what they
-// get and no energy is made.
+// faster than the sub-step) and one that takes out what the first added beyond rest ("relax"); after E. Catto,
+// "Solver2D" (2024), and Macklin et al., "Small Steps in Physics Simulation" (2019). Departures: Coulomb's cone is
+// round (one impulse along the surface, not two); the impulses of the last sub-step come back per grain, not per
+// contact; and restitution is a pass of collisions before the contacts (Guendelman et al. 2003), so that chains pass on
+// what they get and no energy is made.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <span>
 #include <utility>
 
-#include "simulation/grains/rows.hpp"
+#include "simulation/grains/solver/rows.hpp"
 
 namespace quadrat::simulation::grains {
 

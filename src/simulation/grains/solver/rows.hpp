@@ -24,25 +24,24 @@ struct alignas(32) Motion {
 struct BallRow {
     std::uint32_t a, b;  ///< places
     V3f n;
-    float gap;     ///< between the surfaces at the begin of the step, metres
-    float ra, rb;  ///< radii
+    float gap;             ///< between the surfaces at the begin of the step, metres
+    float ra, rb;          ///< radii
     float mass_n, mass_t;  ///< what an impulse along the normal, or along the surface, has to move, kg
     float friction;
-    float push;   ///< sum of normal impulses of the sub-step, N s
-    V3f drag;     ///< the same along the surface, on b
-    float bounce; ///< restitution
+    float push;    ///< sum of normal impulses of the sub-step, N s
+    V3f drag;      ///< the same along the surface, on b
+    float bounce;  ///< restitution
 };
 
 /// Eight of them side by side; `now` is the gap at the begin of the sub-step.
 struct alignas(32) BallRows {
     std::uint32_t a[8], b[8];
-    float nx[8], ny[8], nz[8], gap[8], now[8], ra[8], rb[8], mass_n[8], mass_t[8], friction[8], push[8], dx[8], dy[8], dz[8],
-        bounce[8];
+    float nx[8], ny[8], nz[8], gap[8], now[8], ra[8], rb[8], mass_n[8], mass_t[8], friction[8], push[8], dx[8], dy[8],
+        dz[8], bounce[8];
 
     [[nodiscard]] BallRow row(std::size_t k) const {
-        return {a[k],      b[k],      {nx[k], ny[k], nz[k]}, gap[k],  ra[k],
-                rb[k],     mass_n[k], mass_t[k],             friction[k], push[k],
-                {dx[k], dy[k], dz[k]}, bounce[k]};
+        return {a[k],        b[k],    {nx[k], ny[k], nz[k]}, gap[k],   ra[k], rb[k], mass_n[k], mass_t[k],
+                friction[k], push[k], {dx[k], dy[k], dz[k]}, bounce[k]};
     }
     void set(std::size_t k, const BallRow& r) {
         a[k] = r.a, b[k] = r.b;
@@ -73,7 +72,7 @@ struct WallRow {
 struct HullRow {
     static constexpr std::uint32_t nothing = 0xffffffff;
     struct Point {
-        V3f ra, rb;  ///< from the centres of mass; rb of a wall is not used
+        V3f ra, rb;      ///< from the centres of mass; rb of a wall is not used
         float gap, now;  ///< at the begin of the step, and of the sub-step
         float mass_n, mass_1, mass_2;
         float push, drag_1, drag_2;
@@ -132,8 +131,8 @@ struct Rows {
     base::Array<HullRow> hulls;
     base::Array<RollRows> ball_rolls;  ///< only where some surface has rolling friction
     base::Array<RollRow> wall_rolls;
-    base::Array<float> wall_bounce;               ///< restitution, only where some surface has one
-    base::Array<std::uint32_t> source[3];         ///< of each row of a kind, the pair in the list
+    base::Array<float> wall_bounce;        ///< restitution, only where some surface has one
+    base::Array<std::uint32_t> source[3];  ///< of each row of a kind, the pair in the list
 
     [[nodiscard]] BallRow ball(std::size_t r) const { return balls[r / 8].row(r % 8); }
 };
@@ -141,12 +140,12 @@ struct Rows {
 /// The grains as the solver has them, by place.
 struct Bodies {
     base::Array<V3d> position;
-    base::Array<float> radius;   ///< of spheres
-    base::Array<float> travel;   ///< how far it may come in this step, metres
+    base::Array<float> radius;  ///< of spheres
+    base::Array<float> travel;  ///< how far it may come in this step, metres
     base::Array<std::uint8_t> asleep;
     base::Array<std::uint32_t> surface;
     base::Array<Motion> velocity, moved;
-    base::Array<Motion> start;   ///< velocities before the impulses of the sub-step, then what impulses added
+    base::Array<Motion> start;  ///< velocities before the impulses of the sub-step, then what impulses added
     base::Array<Symmetric> inverse_inertia;  ///< only where some grain is no sphere
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "simulation/grains/pairs.hpp"
-#include "simulation/grains/rows.hpp"
+#include "simulation/grains/solver/rows.hpp"
 #include "simulation/grains/world.hpp"
 
 namespace quadrat::simulation::grains {

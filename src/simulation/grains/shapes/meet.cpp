@@ -1,4 +1,4 @@
-#include "simulation/grains/meet.hpp"
+#include "simulation/grains/shapes/meet.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "simulation/grains/hulls.hpp"
+#include "simulation/grains/shapes/hulls.hpp"
 
 #include <quadrat/error.hpp>
 
@@ -125,8 +125,8 @@ void join_faces(const std::vector<Corner3>& triangles, std::span<const V3d> poin
 Hull box_hull(const Vec3d& size) {
     Hull h;
     for (int k = 0; k < 8; ++k)
-        h.corners.push_back({(k & 1 ? 0.5 : -0.5) * size[0], (k & 2 ? 0.5 : -0.5) * size[1],
-                             (k & 4 ? 0.5 : -0.5) * size[2]});
+        h.corners.push_back(
+            {(k & 1 ? 0.5 : -0.5) * size[0], (k & 2 ? 0.5 : -0.5) * size[1], (k & 4 ? 0.5 : -0.5) * size[2]});
     h.faces = {{{-1, 0, 0}, 0.5 * size[0], {0, 4, 6, 2}}, {{1, 0, 0}, 0.5 * size[0], {1, 3, 7, 5}},
                {{0, -1, 0}, 0.5 * size[1], {0, 1, 5, 4}}, {{0, 1, 0}, 0.5 * size[1], {2, 6, 7, 3}},
                {{0, 0, -1}, 0.5 * size[2], {0, 2, 3, 1}}, {{0, 0, 1}, 0.5 * size[2], {4, 5, 7, 6}}};

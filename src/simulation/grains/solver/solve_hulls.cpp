@@ -1,7 +1,7 @@
 // The passes over rows of several points, for bodies of any shape.
 #include <cmath>
 
-#include "simulation/grains/solve.hpp"
+#include "simulation/grains/solver/solve.hpp"
 
 namespace quadrat::simulation::grains {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "simulation/grains/solve.hpp"
+#include "simulation/grains/solver/solve.hpp"
 
 namespace quadrat::simulation {
 

@@ -1,7 +1,7 @@
 // Where two convex bodies touch: the normal, and up to four points.
 #pragma once
 
-#include "simulation/grains/hulls.hpp"
+#include "simulation/grains/shapes/hulls.hpp"
 #include "simulation/grains/vectors.hpp"
 
 namespace quadrat::simulation::grains {
@@ -40,8 +40,8 @@ struct Meeting {
     Point points[4];
 };
 
-/// Points at which the gap is at most `most`; false if there is none. Faces that lie on each other give a patch: that of
-/// one body, clipped by the other's sides.
+/// Points at which the gap is at most `most`; false if there is none. Faces that lie on each other give a patch: that
+/// of one body, clipped by the other's sides.
 [[nodiscard]] bool meet(const Placed& a, const Placed& b, double most, Meeting& out);
 /// The same for the half-space behind dot(normal, x) = offset.
 [[nodiscard]] bool meet_plane(const Placed& a, const V3d& normal, double offset, double most, Meeting& out);

@@ -1,11 +1,11 @@
-#include "simulation/grains/solve.hpp"
+#include "simulation/grains/solver/solve.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
-#include "simulation/grains/balls_simd.hpp"
+#include "simulation/grains/solver/balls_simd.hpp"
 
 namespace quadrat::simulation::grains {
 namespace {
@@ -25,8 +25,8 @@ inline void roll(RollRow& r, float push, Motion& a, Motion& b) {
     if (b.turn > 0) b.w += b.turn * more;
 }
 
-inline void solve(WallRow& r, RollRow* rolling, Motion* velocity, const Motion* moved, const SubStep& step,
-                  float since, Pass pass) {
+inline void solve(WallRow& r, RollRow* rolling, Motion* velocity, const Motion* moved, const SubStep& step, float since,
+                  Pass pass) {
     Motion a = velocity[r.a];
     if (pass == Pass::soft) r.now = r.gap + dot(r.n, since * r.wall - moved[r.a].v);
     const Target t = target(r.now, r.ra, step.wall, step, pass);

@@ -1,4 +1,4 @@
-#include "simulation/grains/springs.hpp"
+#include "simulation/grains/solver/springs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace quadrat::simulation::grains {
 namespace {
 
 constexpr double steps_per_contact = 50, most_parts = 1e6;
-constexpr double deepest = 0.05;       ///< of the radius: the overlap at which Hertz's stiffness is taken for the step
+constexpr double deepest = 0.05;        ///< of the radius: the overlap at which Hertz's stiffness is taken for the step
 constexpr float side_share = 2.0f / 7;  ///< stiffness along the surface: both ways then take the same time
 
 // The restitution of a linear spring (mass and stiffness 1) with a dashpot of `share` times the critical one, whose
@@ -131,8 +131,7 @@ void spring(std::span<WallRow> rows, std::span<RollRow> rolls, std::span<const f
         }
         const Motion& was = before[r.a];
         const V3f slip = r.wall - (was.v - s.fall) - cross(r.ra * was.w, r.n);
-        const Pushed p =
-            along_normal(overlap, dot(slip, r.n), r.ra, r.mass_n, bounce.empty() ? 0 : bounce[i], s);
+        const Pushed p = along_normal(overlap, dot(slip, r.n), r.ra, r.mass_n, bounce.empty() ? 0 : bounce[i], s);
         const V3f along = slip - dot(slip, r.n) * r.n;
         r.drag = within(r.drag - (side_share * p.stiffness * s.dt * s.dt) * along, r.friction * p.push);
         r.push = p.push;
