@@ -93,8 +93,7 @@ void add_grains(render::Stage& stage, const Grains& grains, const scene_io::Grai
     if (!shape.triangles.empty()) stage.shapes.push_back(std::move(shape));
 }
 
-// Triangles of walls that turn their back to the camera, or stand behind what they hold. Those between the camera and
-// the middle are left out, so that one looks in.
+// Walls are seen from inside: triangles that show the camera the side that is turned away from the middle are left out.
 void add_walls(render::Stage& stage, const Grains& grains, const scene_io::GrainFile& file, const Vec3f& middle) {
     const Vec3f& eye = stage.camera.eye;
     for (std::uint32_t w = 0; w < grains.walls(); ++w) {
@@ -106,9 +105,14 @@ void add_walls(render::Stage& stage, const Grains& grains, const scene_io::Grain
         for (const Vec3d& v : wall.vertices) shape.vertices.push_back(narrow(place(v)));
         for (const Triangle& t : wall.triangles) {
             const Vec3f &a = shape.vertices[t.a], &b = shape.vertices[t.b], &c = shape.vertices[t.c];
-            float to_eye = 0;
-            for (int k = 0; k < 3; ++k) to_eye += ((a[k] + b[k] + c[k]) / 3 - middle[k]) * (eye[k] - middle[k]);
-            if (to_eye <= 0) shape.triangles.push_back(t);
+            float out = 0, to_eye = 0;
+            for (int k = 0; k < 3; ++k) {
+                const int i = (k + 1) % 3, j = (k + 2) % 3;
+                const float normal = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
+                out += normal * (a[k] - middle[k]);
+                to_eye += normal * (eye[k] - a[k]);
+            }
+            if (out * to_eye <= 0) shape.triangles.push_back(t);
         }
         if (!shape.triangles.empty()) stage.shapes.push_back(std::move(shape));
     }
