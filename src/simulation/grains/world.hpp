@@ -1,4 +1,4 @@
-// What a world of grains is made of. This header and step.hpp are what the other rooms may touch. In this room:
+// What a world of grains is made of. grain_fields.hpp is what the other rooms may touch. In this room:
 //   world         the state, by number; add: what is refused, and masses
 //   pairs         which are near each other: HashGridHierarchy, an order along a curve, blocks and colours
 //   touch         from pairs to rows of numbers
