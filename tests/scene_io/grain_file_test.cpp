@@ -79,7 +79,14 @@ TEST(GrainFile, RefusesWithThePath) {
     expect_refused(R"("bodies": [{}], "contacts": "hertz")", "/grains/stiffness");
     expect_refused(R"("bodies": [{}], "time_step": 0)", "/grains/time_step");
     expect_refused(R"("bodies": [{}], "gravitation": [0, 0, 0])", "/grains/gravitation");
-    expect_refused(R"("dimension": 2, "bodies": [{"shape": "box"}])", "/grains/bodies/0/shape");
+    const Error flat = thrown_by([] {
+        const auto file = scene_io::parse_grain_scene(
+            R"({"grains": {"dimension": 2, "box": {"lo": [0, 0], "hi": [9, 9]}, "bodies": [{"shape": "box"}]}})",
+            "text");
+        (void)scene_io::world_of(file, nullptr);
+    });
+    EXPECT_EQ(flat.where().field, "/grains/bodies/0/shape");
+    EXPECT_EQ(flat.kind(), ErrorKind::unsupported);
     EXPECT_THROW((void)scene_io::read_grain_scene("x.json", "fast"), scene_io::UnknownVariant);
     EXPECT_EQ(thrown_by([] { (void)scene_io::parse_grain_scene("{\"grains\": ", "text"); }).kind(),
               ErrorKind::bad_format);

@@ -75,6 +75,19 @@ TEST(GrainWorld, SleepsAndWakes) {
     EXPECT_GT(grains.positions()[3][0], 10.005);
 }
 
+// An island wakes as a whole, also those that are not hit.
+TEST(GrainWorld, IslandsWakeAsAWhole) {
+    Grains grains({.sleep_time = 0.1});
+    grains.add(ground());
+    for (int k = 0; k < 6; ++k) grains.add(Grain{.position = {{0.9999 * k, 0, 0.5}}});
+    grains.add(Grain{.position = {{20, 0, 0.5}}});
+    for (int k = 0; k < 100; ++k) grains.step(0.01);
+    ASSERT_EQ(grains.stats().asleep, 7u);
+    grains.set_velocity(0, {{-1, 0, 0}});
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_FALSE(grains.asleep()[k]) << k;
+    EXPECT_TRUE(grains.asleep()[6]);
+}
+
 TEST(GrainWorld, ForcesCarryTheWeight) {
     Grains grains;
     grains.add(ground());
@@ -112,6 +125,7 @@ TEST(GrainWorld, TrianglesMakeAFloor) {
     for (int k = 0; k < 200; ++k) {
         grains.step(0.01);
         EXPECT_NEAR(grains.positions()[0][2], 0.5, 2e-3);
+        EXPECT_NEAR(grains.velocities()[0][2], 0, 2e-3);
     }
     EXPECT_NEAR(grains.velocities()[0][0], 2, 1e-3);
     EXPECT_NEAR(grains.velocities()[0][1], 0.3, 1e-3);
