@@ -79,9 +79,9 @@ TEST(GrainWorld, SleepsAndWakes) {
 TEST(GrainWorld, IslandsWakeAsAWhole) {
     Grains grains({.sleep_time = 0.1});
     grains.add(ground());
-    for (int k = 0; k < 6; ++k) grains.add(Grain{.position = {{0.9999 * k, 0, 0.5}}});
+    for (int k = 0; k < 6; ++k) grains.add(Grain{.position = {{0, 0, 0.5 + k}}});
     grains.add(Grain{.position = {{20, 0, 0.5}}});
-    for (int k = 0; k < 100; ++k) grains.step(0.01);
+    for (int k = 0; k < 200; ++k) grains.step(0.01);
     ASSERT_EQ(grains.stats().asleep, 7u);
     grains.set_velocity(0, {{-1, 0, 0}});
     for (std::size_t k = 0; k < 6; ++k) EXPECT_FALSE(grains.asleep()[k]) << k;
