@@ -101,6 +101,22 @@ TEST(GrainMotion, SphereOnASlope) {
     }
 }
 
+// Two that meet head on and do not bounce, one of them spinning fast: the push along the surface is friction times the
+// push that stops them.
+TEST(GrainMotion, FrictionBetweenSpheres) {
+    for (const double friction : {0.1, 0.3}) {
+        Grains grains({.gravity = {{0, 0, 0}}});
+        const GrainSurface s{.friction = friction};
+        grains.add(Grain{
+            .position = {{-0.6, 0, 0}}, .velocity = {{1, 0, 0}}, .angular_velocity = {{0, 0, 100}}, .surface = s});
+        grains.add(Grain{.position = {{0.6, 0, 0}}, .velocity = {{-1, 0, 0}}, .surface = s});
+        for (int k = 0; k < 30; ++k) grains.step(0.01);
+        EXPECT_NEAR(grains.velocities()[0][1], -friction, 0.03 * friction);
+        EXPECT_NEAR(grains.velocities()[1][1], friction, 0.03 * friction);
+        EXPECT_NEAR(grains.angular_velocities()[1][2], -friction * 0.5 / (0.4 * 0.25), 0.03 * friction * 5);
+    }
+}
+
 // Rolling friction: torque up to rolling * force * radius, so a rolling sphere slows down by 5/7 g rolling.
 TEST(GrainMotion, RollingFriction) {
     const double rolling = 0.02, speed = 2;

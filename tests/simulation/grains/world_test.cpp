@@ -130,6 +130,12 @@ TEST(GrainWorld, TrianglesMakeAFloor) {
     EXPECT_NEAR(grains.velocities()[0][0], 2, 1e-3);
     EXPECT_NEAR(grains.velocities()[0][1], 0.3, 1e-3);
     EXPECT_NEAR(grains.positions()[0][0], 5, 1e-2);
+    // Fast enough that an edge ahead would throw it up.
+    grains.set_velocity(0, {{-15, 0, 0}}, {{0, -30, 0}});
+    for (int k = 0; k < 20; ++k) {
+        grains.step(0.01);
+        EXPECT_NEAR(grains.velocities()[0][2], 0, 2e-3);
+    }
 }
 
 // A table that moves takes along what lies on it.
