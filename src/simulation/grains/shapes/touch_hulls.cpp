@@ -85,6 +85,8 @@ float moved_mass(float mass_a, const Symmetric& turn_a, const V3f& ra, float mas
 }  // namespace
 
 Mixed mixed(const GrainSurface& a, const GrainSurface& b) {
+    if (&a == &b)  // most pairs; the root of a square is the number itself
+        return {static_cast<float>(a.friction), static_cast<float>(a.restitution), static_cast<float>(a.rolling)};
     return {static_cast<float>(std::sqrt(a.friction * b.friction)),
             static_cast<float>(std::max(a.restitution, b.restitution)),
             static_cast<float>(std::sqrt(a.rolling * b.rolling))};
