@@ -1,6 +1,6 @@
 // Grains: rigid bodies by the million that fall, collide, rub, roll and come to rest, between walls that stand or move.
-// The use that Schornbaum 2009 (HHG) made its hierarchical hash grids for. Pairs come from a HashGridHierarchy; contacts
-// are hard (a non-smooth solver in sub-steps) or springs with dashpots; see docs/reference/simulation.md.
+// The use that Schornbaum 2009 (HHG) made its hierarchical hash grids for. Pairs come from a HashGridHierarchy;
+// contacts are hard (a non-smooth solver in sub-steps) or springs with dashpots; see docs/reference/simulation.md.
 //
 // Units are SI: metres, kilograms, seconds. In two dimensions grains are discs in the plane z = 0 and their masses are
 // per metre of depth.
@@ -161,22 +161,22 @@ struct GrainSeconds {
 
 /// What the last step left.
 struct GrainStats {
-    double time = 0;              ///< of the run, seconds
-    std::uint64_t steps = 0;      ///< made so far
-    std::uint64_t grains = 0;     ///< in the world
-    std::uint64_t asleep = 0;     ///< of them
-    std::uint64_t pairs = 0;      ///< that are near each other, walls included
-    std::uint64_t contacts = 0;   ///< that were solved in the last step
-    std::uint64_t touching = 0;   ///< of them, with a force
-    std::uint64_t stages = 0;     ///< of a solve, one after the other on all threads
-    std::uint64_t searches = 0;   ///< how often pairs were looked for
-    std::uint64_t islands = 0;    ///< groups of grains that touch, when last looked at; 0 without sleeping
-    double kinetic = 0;           ///< J, linear
-    double rotational = 0;        ///< J
-    double potential = 0;         ///< J, by gravity from the origin
-    Vec3d momentum = {};          ///< kg m / s
-    double max_speed = 0;         ///< m / s
-    double max_overlap = 0;       ///< metres, at the begin of the last step
+    double time = 0;             ///< of the run, seconds
+    std::uint64_t steps = 0;     ///< made so far
+    std::uint64_t grains = 0;    ///< in the world
+    std::uint64_t asleep = 0;    ///< of them
+    std::uint64_t pairs = 0;     ///< that are near each other, walls included
+    std::uint64_t contacts = 0;  ///< that were solved in the last step
+    std::uint64_t touching = 0;  ///< of them, with a force
+    std::uint64_t stages = 0;    ///< of a solve, one after the other on all threads
+    std::uint64_t searches = 0;  ///< how often pairs were looked for
+    std::uint64_t islands = 0;   ///< groups of grains that touch, when last looked at; 0 without sleeping
+    double kinetic = 0;          ///< J, linear
+    double rotational = 0;       ///< J
+    double potential = 0;        ///< J, by gravity from the origin
+    Vec3d momentum = {};         ///< kg m / s
+    double max_speed = 0;        ///< m / s
+    double max_overlap = 0;      ///< metres, at the begin of the last step
     GrainSeconds seconds = {};
 };
 
