@@ -94,8 +94,8 @@ void run_grain_bench(const GrainBench& options) {
         std::printf("%s\n", object.dump().c_str());
         return;
     }
-    std::printf("%-9s %9s %7s %10s %12s %14s %10s %10s %9s  %s\n", "scenario", "n", "threads", "setup ms", "ms per step",
-                "grain-steps/s", "contacts", "touching", "searches", "checksum");
+    std::printf("%-9s %9s %7s %10s %12s %14s %10s %10s %9s  %s\n", "scenario", "n", "threads", "setup ms",
+                "ms per step", "grain-steps/s", "contacts", "touching", "searches", "checksum");
     std::printf("%-9s %9s %7u %10.2f %12.3f %14s %10s %10s %9llu  %s\n", options.scenario.c_str(),
                 grouped(s.grains).c_str(), executor->threads(), setup * 1e3, each * 1e3,
                 grouped(static_cast<std::uint64_t>(rate)).c_str(), grouped(s.contacts).c_str(),

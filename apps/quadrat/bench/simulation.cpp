@@ -95,9 +95,10 @@ void run_simulation(const SimulationBenchOptions& options) {
 
 void add_bench_simulation(CLI::App& bench) {
     auto options = std::make_shared<SimulationBenchOptions>();
-    CLI::App* verb =
-        add_verb(bench, "simulation", "time steps of a fluid or of grains", "  quadrat bench simulation --scenario S1 --n 1000000");
-    verb->add_option("--scenario", options->scenario, "S1 weakly compressible dam break, S2 incompressible, G1 bed of spheres, G2 spheres that fall")
+    CLI::App* verb = add_verb(bench, "simulation", "time steps of a fluid or of grains",
+                              "  quadrat bench simulation --scenario S1 --n 1000000");
+    verb->add_option("--scenario", options->scenario,
+                     "S1 weakly compressible dam break, S2 incompressible, G1 bed of spheres, G2 spheres that fall")
         ->type_name("NAME")
         ->capture_default_str();
     whole_number(verb->add_option("--n", options->n, "how many particles or grains"), 8, 100000000)
