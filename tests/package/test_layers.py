@@ -46,6 +46,7 @@ OPEN = {
     "simulation/scene": {"world", "fields", "scene_fields", "complain", "leaving"},
     "simulation/solids": {"solids", "shape"},
     "simulation/step": set(),
+    "simulation/grains": {"grain_fields"},
     "simulation/viscosity": {"holds", "viscosity"},
     "voxels/file": set(),
     "voxels/glsl": set(),

@@ -1,5 +1,5 @@
 // quadrat bench simulation: whole time steps of a fluid. S1 is a weakly compressible dam break in a box, S2 the same
-// with the incompressible solver. A few steps warm up, then each one is timed.
+// with the incompressible solver. A few steps warm up, then each one is timed. G1 and G2 are grains (grains.hpp).
 #include <quadrat/simulation/simulation.hpp>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "base/random.hpp"
+#include "bench/grains.hpp"
 #include "io/checksum.hpp"
 #include "verb.hpp"
 
@@ -38,8 +39,10 @@ Scene dam(std::uint64_t n, SolverKind solver) {
 }
 
 void run_simulation(const SimulationBenchOptions& options) {
+    if (is_grain_scenario(options.scenario))
+        return run_grain_bench({options.scenario, options.n, options.steps, options.threads, options.json});
     if (options.scenario != "S1" && options.scenario != "S2")
-        throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose S1 or S2");
+        throw UsageError("--scenario: unknown scene '" + options.scenario + "'; choose S1, S2, G1 or G2");
     Progress progress("measuring " + options.scenario);
     const auto executor = make_executor(options.threads);
     Timer timer;
@@ -92,12 +95,13 @@ void run_simulation(const SimulationBenchOptions& options) {
 
 void add_bench_simulation(CLI::App& bench) {
     auto options = std::make_shared<SimulationBenchOptions>();
-    CLI::App* verb =
-        add_verb(bench, "simulation", "time steps of a fluid", "  quadrat bench simulation --scenario S1 --n 1000000");
-    verb->add_option("--scenario", options->scenario, "S1 weakly compressible dam break, S2 incompressible")
+    CLI::App* verb = add_verb(bench, "simulation", "time steps of a fluid or of grains",
+                              "  quadrat bench simulation --scenario S1 --n 1000000");
+    verb->add_option("--scenario", options->scenario,
+                     "S1 weakly compressible dam break, S2 incompressible, G1 bed of spheres, G2 spheres that fall")
         ->type_name("NAME")
         ->capture_default_str();
-    whole_number(verb->add_option("--n", options->n, "how many particles"), 8, 100000000)
+    whole_number(verb->add_option("--n", options->n, "how many particles or grains"), 8, 100000000)
         ->type_name("N")
         ->capture_default_str();
     whole_number(verb->add_option("--steps", options->steps, "how many timed steps"), 1, 1000000)

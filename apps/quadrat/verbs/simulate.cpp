@@ -1,7 +1,11 @@
-// quadrat simulate: runs a scene of fluid, solids and cloth; leaves frames, pictures, a film, statistics and a report.
+// quadrat simulate: runs a scene of fluid, solids and cloth, or one of grains; leaves frames, pictures, a film,
+// statistics and a report.
 #include "run/run.hpp"
 
 #include <CLI/CLI.hpp>
+
+#include "grains/grain_run.hpp"
+#include "scene_io/grain_file.hpp"
 
 namespace quadrat::cli {
 
@@ -29,14 +33,18 @@ void add_simulate_options(CLI::App& verb, SimulateOptions& options) {
 
 void add_simulate(CLI::App& app) {
     auto options = std::make_shared<SimulateOptions>();
-    CLI::App* verb = add_verb(app, "simulate", "fluid, solids and cloth: run a scene, with pictures and a report",
-                              "  quadrat simulate scenes/fountain.json -o out/fountain");
+    CLI::App* verb =
+        add_verb(app, "simulate", "fluid, solids, cloth or grains: run a scene, with pictures and a report",
+                 "  quadrat simulate scenes/fountain.json -o out/fountain");
     verb->add_option("scene", options->scene, "scene file (.json)")->required()->type_name("SCENE");
     verb->add_option("--variant", options->variant, "one of the scene's variants")->type_name("NAME");
     add_simulate_options(*verb, *options);
     verb->callback([options] {
         try {
-            run_simulation(scene_io::read_scene(options->scene, options->variant), *options);
+            if (scene_io::is_grain_scene(options->scene))
+                run_grains(scene_io::read_grain_scene(options->scene, options->variant), *options);
+            else
+                run_simulation(scene_io::read_scene(options->scene, options->variant), *options);
         } catch (const scene_io::UnknownVariant& error) {
             throw UsageError(std::string("--variant: ") + error.what());
         }
