@@ -23,7 +23,7 @@ from ._neighbors import CellIndex
 __all__ = ["KDTree", "cKDTree"]
 
 
-# So many indices are kept, by radius and by number of neighbours.
+# So many indices are kept for each: radii of many rows, numbers of neighbours of many rows, and reaches for a few rows.
 _KEPT = 3
 
 
@@ -60,11 +60,13 @@ class KDTree:
         self._forget()
 
     def _forget(self) -> None:
+        self._spread: "Optional[tuple[float, int]]" = None  # the volume of the data, and of how many dimensions
         self._by_radius: "OrderedDict[float, CellIndex]" = OrderedDict()
+        self._by_reach: "OrderedDict[float, CellIndex]" = OrderedDict()  # powers of two
         self._by_count: "OrderedDict[tuple[int, Optional[float]], CellIndex]" = OrderedDict()
 
     def __getstate__(self) -> "dict[str, Any]":
-        return {name: value for name, value in self.__dict__.items() if name not in ("_by_radius", "_by_count")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_by_radius", "_by_reach", "_by_count")}
 
     def __setstate__(self, state: "dict[str, Any]") -> None:
         self.__dict__.update(state)
@@ -92,9 +94,13 @@ class KDTree:
         """An index that reaches at least so far, and how far: for a few rows one that is there, or serves other radii, too."""
         if radius in self._by_radius or not self._few(rows) or not 2.0**-60 < radius < 2.0**60:
             return self._index(radius), radius
-        near = min((reach for reach in self._by_radius if radius <= reach <= 4 * radius), default=0.0)
-        reach = near or 2.0 ** math.ceil(math.log2(radius))
-        return self._index(reach), reach
+        for kept in (self._by_radius, self._by_reach):
+            reach = min((reach for reach in kept if radius <= reach <= 4 * radius), default=0.0)
+            if reach:
+                kept.move_to_end(reach)
+                return kept[reach], reach
+        reach = 2.0 ** math.ceil(math.log2(radius))
+        return _kept(self._by_reach, reach, lambda: CellIndex(reach, box=self._box, threads=self._threads, points=self.data)), reach
 
     def _rows(self, x: ArrayLike) -> "tuple[Array, tuple[int, ...]]":
         """Points as (N, m), and the shape that they were given in."""
@@ -144,16 +150,39 @@ class KDTree:
             ask *= 2
 
     def _nearest(self, k: int, rows: Array, limit: Optional[float]) -> Neighbors:
-        """The k nearest, all nearer than a limit, from cells that serve other numbers and limits, too, where there are few rows."""
-        few = self._few(len(rows))
-        key = (1 << (k - 1).bit_length(), None) if few else (k, limit)
-        index = _kept(self._by_count, key, lambda: CellIndex(box=self._box, threads=self._threads, points=self.data))
-        near = index.find_nearest(key[0], rows, max_distance=key[1])
+        """The k nearest, all nearer than a limit."""
+        if self._few(len(rows)) and 16 * k < self.n:
+            found = self._nearest_of_few(k, rows, limit)
+            if found is not None:
+                return found
+        index = _kept(self._by_count, (k, limit), lambda: CellIndex(box=self._box, threads=self._threads, points=self.data))
+        near = index.find_nearest(k, rows, max_distance=limit)
         assert near.distances is not None
-        keep = np.ones(near.entries, bool) if limit is None else near.distances < limit
-        if key[0] != k:
-            keep &= np.arange(near.entries) - np.repeat(near.offsets[:-1], near.counts) < k
-        return near if keep.all() else _chosen(near, keep)
+        return near if limit is None else _chosen(near, near.distances < limit)
+
+    def _nearest_of_few(self, k: int, rows: Array, limit: Optional[float]) -> Optional[Neighbors]:
+        """The same by a search within a radius, from cells that serve other numbers and limits, too; None where some row has fewer
+        points there than it asks for."""
+        if self._spread is None:
+            extent = np.ptp(self.data, axis=0)
+            wide = extent[extent > 1e-3 * extent.max(initial=0)]
+            self._spread = float(np.prod(wide)), max(1, len(wide))
+        volume, dimensions = self._spread
+        reach = (2 * k / self.n * volume) ** (1 / dimensions)
+        for _ in range(3):
+            enough = limit is not None and reach >= limit
+            wanted = limit if enough and limit is not None else reach
+            if not 2.0**-60 < wanted < 2.0**60:
+                return None
+            index, reach = self._covering(wanted, len(rows))
+            near = index.find_neighbors(rows, distances=True)
+            assert near.distances is not None
+            if limit is not None:
+                near = _chosen(near, near.distances < limit)
+            if enough or bool((near.counts >= k).all()):
+                return _first(near, k)
+            reach *= 2
+        return None
 
     def query_pairs(self, r: float, p: float = 2, eps: float = 0, output_type: str = "set") -> Any:
         """The pairs i < j at most r apart, as a set or an array."""
@@ -333,6 +362,16 @@ def _chosen(near: Neighbors, keep: Array) -> Neighbors:
     ends = np.concatenate([[0], np.cumsum(keep)])
     beside = None if near.distances is None else near.distances[keep]
     return Neighbors(ends[near.offsets], near.indices[keep], beside, columns=near.columns)
+
+
+def _first(near: Neighbors, k: int) -> Neighbors:
+    """The k nearest of each row, nearest first, equal distances by index."""
+    assert near.distances is not None
+    homes = near.homes
+    order = np.lexsort((near.indices, near.distances, homes))
+    order = order[np.arange(len(order)) - near.offsets[homes] < k]
+    counts = np.minimum(near.counts, k)
+    return Neighbors(np.concatenate([[0], np.cumsum(counts)]), near.indices[order], near.distances[order], columns=near.columns)
 
 
 def _lists(near: Neighbors, sort: bool) -> Array:
