@@ -19,7 +19,7 @@
 namespace quadrat::python {
 namespace {
 
-constexpr std::size_t queries_per_task = 512;
+constexpr std::size_t queries_per_task = 64;  // so few that rays through a whole world take some milliseconds
 
 // How many queries are asked at once: as many as take about 20 ms, at least one task per thread. What is found does not
 // depend on it.
