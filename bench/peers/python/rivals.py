@@ -121,13 +121,18 @@ class OwnSteps:
                 "nearest": self.nearest, "pairs": self.pairs}
 
 
+WORDS = ("list", "half", "distances", "periodic", "everything", "nearest", "pairs")
+
+
 def peaks_beside_cpp():
     """Memory of three steps of each kind, each in a process of its own: a share of 1.01 is 1 % more than C++."""
-    if not options.steps or not wanted("peak memory"):
+    if not options.steps:
         return
     with tempfile.NamedTemporaryFile() as file:
         points.tofile(file.name)
-        for word in OwnSteps(1).calls():
+        for word in WORDS:
+            if not wanted(f"peak memory: {word}"):
+                continue
             mine = float(subprocess.run([sys.executable, "-B", __file__, "--peak-of", word, "--n", str(n), "--threads", str(threads)],
                                         capture_output=True, text=True, check=True).stdout)
             with subprocess.Popen([options.steps, file.name, str(n), repr(float(radius)), str(threads)], stdin=subprocess.PIPE,
@@ -262,7 +267,13 @@ def importing():
 
 if options.peak_of:
     steps = OwnSteps(threads)
-    print(peak_above("self", lambda: [steps.calls()[options.peak_of]() for _ in range(3)]))
+
+
+    def three():
+        for _ in range(3):
+            steps.calls()[options.peak_of]()  # a result goes before the next one comes
+
+    print(peak_above("self", three))
     sys.exit()
 print(f"{n} points, {threads} thread(s), {'processor time' if options.cpu else 'time'}, medians of {options.rounds} rounds\n")
 print("| | quadrat | other | |\n|---|---|---|---|")

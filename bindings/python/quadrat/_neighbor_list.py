@@ -95,6 +95,12 @@ class Neighbors:
         cut = [None if value is None else value[begin:end] for value in (self.indices, self.distances, self.vectors, self.shifts)]
         return Neighbors([0, end - begin], *cut, columns=self.columns)
 
+    def _chosen(self, keep: Array) -> "Neighbors":
+        """The entries that are wanted, in their order."""
+        ends = np.concatenate([[0], np.cumsum(keep)])
+        beside = [None if value is None else value[keep] for value in (self.distances, self.vectors, self.shifts)]
+        return Neighbors(ends[self.offsets], self.indices[keep], *beside, columns=self.columns)
+
     def rows(self) -> Iterator[Array]:
         """The neighbours of row 0, 1, 2, ..."""
         ends = self.offsets.tolist()

@@ -160,10 +160,13 @@ class CellIndex:
         with Following(progress, "count_pairs") as callback:
             return index.count_pairs(callback)
 
-    def chunks(self, queries: ArrayLike, rows: int = 100_000, **options: Any) -> Iterator["tuple[int, Neighbors]"]:
+    def chunks(self, queries: ArrayLike, rows: int = 100_000, *, own: bool = False, half: bool = False,
+               **options: Any) -> Iterator["tuple[int, Neighbors]"]:
         """find_neighbors(queries) for so many rows at a time: (first row, Neighbors), for lists that do not fit into memory.
 
-        The points of the index themselves are queries like others: each is then its own neighbour.
+        own: the queries are the points of the index, row for row, and none is its own neighbour. Without it they are queries like
+        others. The radius of the index counts, also where points have radii. half: of these each pair once, in the row of the
+        smaller index, and of images of one point that whose first shift that is not zero is positive.
 
         >>> import quadrat
         >>> points = [[0.0, 0], [1, 0], [5, 0]]
@@ -172,12 +175,22 @@ class CellIndex:
         0 [2 2]
         2 [1]
         """
-        self._built()
+        index = self._built()
         asked = self._asked(queries)
         if rows < 1:
             raise refuse("rows", f"must be at least 1, not {rows}")
+        if half and not own:
+            raise refuse("half", "queries have no half list, but for own=True", "unsupported")
+        if own and len(asked) != index.size():
+            raise refuse("queries", f"expected the {index.size()} points of the index, got {len(asked)} rows", "bad_shape")
+        periodic = own and self._options[2] is not None
+        wanted = bool(options.pop("shifts", False))
         for first in range(0, len(asked), rows):
-            yield first, self.find_neighbors(asked[first:first + rows], **options)
+            near = self.find_neighbors(asked[first:first + rows], shifts=wanted or periodic, **options)
+            if own:
+                near = _without_self(near, first, half)
+                near.shifts = near.shifts if wanted else None
+            yield first, near
 
     @property
     def order(self) -> Array:
@@ -222,6 +235,19 @@ class CellIndex:
 
 def _unbuilt(radius: Optional[float], rule: str, skin: float, box: Any, origin: Any, max_bytes: int, threads: int) -> CellIndex:
     return CellIndex(radius, rule=rule, skin=skin, box=box, origin=origin, max_bytes=max_bytes, threads=threads or None)
+
+
+def _without_self(near: Neighbors, first: int, half: bool) -> Neighbors:
+    """The rows of points from `first` on without the points themselves; of each pair one if wanted."""
+    i, j = near._homes(True) + first, near.indices
+    keep: Any = i < j if half else i != j
+    if near.shifts is not None:
+        moved: Any = near.shifts != 0
+        same = (i == j) & moved.any(axis=1)
+        if half:
+            same &= near.shifts[np.arange(len(j)), np.argmax(moved, axis=1)] > 0
+        keep |= same
+    return near._chosen(keep)
 
 
 def _some_radius(vectors: Optional[Array], count: int) -> float:

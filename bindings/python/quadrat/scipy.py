@@ -158,7 +158,7 @@ class KDTree:
         index = _kept(self._by_count, (k, limit), lambda: CellIndex(box=self._box, threads=self._threads, points=self.data))
         near = index.find_nearest(k, rows, max_distance=limit)
         assert near.distances is not None
-        return near if limit is None else _chosen(near, near.distances < limit)
+        return near if limit is None else near._chosen(near.distances < limit)
 
     def _nearest_of_few(self, k: int, rows: Array, limit: Optional[float]) -> Optional[Neighbors]:
         """The same by a search within a radius, from cells that serve other numbers and limits, too; None where some row has fewer
@@ -178,7 +178,7 @@ class KDTree:
             near = index.find_neighbors(rows, distances=True)
             assert near.distances is not None
             if limit is not None:
-                near = _chosen(near, near.distances < limit)
+                near = near._chosen(near.distances < limit)
             if enough or bool((near.counts >= k).all()):
                 return _first(near, k)
             reach *= 2
@@ -227,7 +227,7 @@ class KDTree:
         near = index.find_neighbors(rows, distances=beside)
         if reach != r:
             squares: Any = near.distances
-            near = _chosen(near, squares <= r * r)  # what the index itself compares
+            near = near._chosen(squares <= r * r)  # what the index itself compares
         return _once(near) if self._images_repeat(r) else near
 
     def _near_each(self, rows: Array, radii: Array) -> Neighbors:
@@ -237,7 +237,7 @@ class KDTree:
         if (radii == largest).all():
             return near
         assert near.distances is not None
-        return _chosen(near, near.distances <= np.repeat(radii * radii, near.counts))
+        return near._chosen(near.distances <= np.repeat(radii * radii, near.counts))
 
     def _everything(self, rows: Array, distances: Any) -> Neighbors:
         """Every point for each row."""
@@ -355,13 +355,6 @@ def _once(near: Neighbors) -> Neighbors:
     keep[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
     counts = np.bincount(i[keep], minlength=len(near))
     return Neighbors(np.concatenate([[0], np.cumsum(counts)]), j[keep], near.distances[order][keep], columns=near.columns)
-
-
-def _chosen(near: Neighbors, keep: Array) -> Neighbors:
-    """The entries that are wanted, in their order."""
-    ends = np.concatenate([[0], np.cumsum(keep)])
-    beside = None if near.distances is None else near.distances[keep]
-    return Neighbors(ends[near.offsets], near.indices[keep], beside, columns=near.columns)
 
 
 def _first(near: Neighbors, k: int) -> Neighbors:
