@@ -1,7 +1,7 @@
 # The two commands of the README, and a few more. Each target does its own set-up: packages (from packages.txt), configuration
 # and build, and is quick when nothing has changed.
 .PHONY: help demo validate test test-dev test-clang test-asan test-tsan test-mpi build bench peers format format-check tidy house clean \
-        packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable python test-python test-python-asan wheel
+        packages packages-peers paper-hhg paper-hsh paper-ci paper-psh paper-gsh fuzz portable python test-python test-python-asan wheel sdist
 
 SHELL := /bin/bash
 BUILD := build/release
@@ -15,7 +15,7 @@ help:
 	@echo "make demo      see it work (sets everything up first)"
 	@echo "make test      build and run all tests"
 	@echo "make build     the command line at $(BUILD)/quadrat"
-	@echo "make python    the Python package at $(BUILD)/python;  make test-python (-asan): its tests;  make wheel"
+	@echo "make python    the Python package at $(BUILD)/python;  make test-python (-asan): its tests;  make wheel, make sdist"
 	@echo "make bench     microbenchmarks;  make peers: the rivals side by side;  make paper-hhg (-hsh -ci -psh -gsh): a paper"
 	@echo "make validate  the simulator against measurements, with a plot"
 	@echo "make test-dev (assertions), test-clang, test-asan, test-tsan;  make fuzz, make portable"
@@ -92,6 +92,14 @@ wheel: packages
 	@ls -l out/wheels
 	@QUADRAT_WHEEL=$$(realpath out/wheels/quadrat-*.whl) QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B -m pytest -q -p no:cacheprovider \
 	  bindings/python/tests/test_wheel.py
+
+# The sources for pip, and a wheel from them in an empty folder: whatever the file forgot is missed there. Compiles everything.
+sdist: packages
+	@cmake/install-packages.sh bindings/python/packages.txt
+	@rm -f out/wheels/quadrat-*.tar.gz
+	@/usr/bin/python3 -m build --sdist --no-isolation -o out/wheels . >/dev/null
+	@QUADRAT_SDIST=$$(realpath out/wheels/quadrat-*.tar.gz) QUADRAT_SOURCE=$(CURDIR) /usr/bin/python3 -B -m pytest -q -p no:cacheprovider \
+	  bindings/python/tests/test_sdist.py
 
 bench: packages $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target all bench/all

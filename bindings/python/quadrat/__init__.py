@@ -16,22 +16,30 @@ from ._pairs import find_pairs
 from ._quadrat import __version__
 
 if TYPE_CHECKING:
-    from ._contacts import Contacts, Mesh, find_candidates, find_contacts, impact_times
+    from ._contacts import ContactCandidates, Contacts, Mesh, earliest_time, find_candidates, find_contacts
+    from ._features import (ClosestPoints, ClosestTriangles, Potential, closest_points, closest_triangles, contact_barrier,
+                            friction_potential, impact_times, squared_distance, triangles_intersect)
     from ._simulation import Frame, Simulation
-    from ._voxels import SparseVoxels, open, pack
+    from ._voxel_edits import EditableVoxels
+    from ._voxels import SparseVoxels, VoxelHits, open, pack
 
 __all__ = [
-    "BroadPhase", "CellIndex", "Contacts", "FileError", "Frame", "Mesh", "Neighbors", "PairEvents", "QuadratError", "Simulation",
-    "SparseVoxels", "StaleError", "TooLargeError", "__version__", "count_neighbors", "find_candidates", "find_contacts",
-    "find_nearest", "find_neighbors", "find_pairs", "impact_times", "pack", "z_order",
+    "BroadPhase", "CellIndex", "ClosestPoints", "ClosestTriangles", "ContactCandidates", "Contacts", "EditableVoxels",
+    "FileError", "Frame", "Mesh", "Neighbors", "PairEvents", "Potential", "QuadratError", "Simulation", "SparseVoxels",
+    "StaleError", "TooLargeError", "VoxelHits", "__version__", "closest_points", "closest_triangles", "contact_barrier",
+    "count_neighbors", "earliest_time", "find_candidates", "find_contacts", "find_nearest", "find_neighbors", "find_pairs",
+    "friction_potential", "impact_times", "pack", "squared_distance", "triangles_intersect", "z_order",
 ]
 
 # Imported when they are first asked for, so that `import quadrat` takes no longer than what most programs use. open() is not in
 # __all__, where it would hide Python's own.
 _LATER = {
-    "Contacts": "_contacts", "Mesh": "_contacts", "find_candidates": "_contacts", "find_contacts": "_contacts",
-    "impact_times": "_contacts", "Frame": "_simulation", "Simulation": "_simulation", "SparseVoxels": "_voxels",
-    "open": "_voxels", "pack": "_voxels",
+    "ContactCandidates": "_contacts", "Contacts": "_contacts", "Mesh": "_contacts", "earliest_time": "_contacts",
+    "find_candidates": "_contacts", "find_contacts": "_contacts", "ClosestPoints": "_features", "ClosestTriangles": "_features",
+    "Potential": "_features", "closest_points": "_features", "closest_triangles": "_features", "contact_barrier": "_features",
+    "friction_potential": "_features", "impact_times": "_features", "squared_distance": "_features",
+    "triangles_intersect": "_features", "Frame": "_simulation", "Simulation": "_simulation", "SparseVoxels": "_voxels",
+    "VoxelHits": "_voxels", "open": "_voxels", "pack": "_voxels", "EditableVoxels": "_voxel_edits",
 }
 
 

@@ -1,5 +1,6 @@
 """What the functions take as arrays. float32 and float64 in C order are read where they are; anything else is converted once:
-other orders and strides are copied, other numbers become float64. DLPack tensors of the host are read in place, too."""
+other orders and strides are copied, other numbers become float64. DLPack tensors of the host are read in place, too. What float64
+does not hold is refused, and so are questions that a float32 structure would round."""
 from __future__ import annotations
 
 from typing import Any, Optional
@@ -43,9 +44,52 @@ def floats(values: ArrayLike, name: str, dtype: "Optional[np.dtype[Any]]" = None
             return array
     elif given.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got {given}")
+    elif given.kind != "f" and given.itemsize == 8:
+        _refuse_beyond(array, name)
     if dtype is None:
         dtype = F32 if given.kind == "f" and given.itemsize == 4 else F64
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def _refuse_beyond(whole: Array, name: str) -> None:
+    """Whole numbers beyond 2^53, between which float64 has gaps."""
+    bad = (whole > 1 << 53) | (whole < -(1 << 53)) if whole.dtype.kind == "i" else whole > 1 << 53
+    if np.any(bad):
+        row, column = _place(bad)
+        raise refuse(name, f"{whole[np.asarray(bad)].flat[0]} is beyond 2^53, where float64 has no place for every whole number",
+                     row=row, column=column)
+
+
+def _place(bad: Any) -> "tuple[Optional[int], Optional[int]]":
+    """(row, column) of the first that is set; what follows the rows counts as one axis."""
+    flat = int(np.argmax(bad))
+    if np.ndim(bad) == 0:
+        return None, None
+    width = int(np.prod(np.shape(bad)[1:], dtype=np.int64))
+    return flat // width, flat % width if np.ndim(bad) > 1 else None
+
+
+def common_type(*arrays: Array) -> "np.dtype[Any]":
+    """The type in which several sets are computed together: float64 unless all are float32."""
+    common: Any = F32 if all(array.dtype == F32 for array in arrays) else F64
+    return common
+
+
+def asked_as(values: ArrayLike, name: str, dtype: "np.dtype[Any]") -> Array:
+    """What is asked of a structure that computes in `dtype`. A float32 structure takes numbers of Python as its own, as NumPy does;
+    of an array it refuses what float32 does not hold, since the answer would be to another question."""
+    if dtype != F32 or isinstance(values, (list, tuple, float, int)):
+        return floats(values, name, dtype)
+    given = floats(values, name)
+    if given.dtype == F32:
+        return given
+    rounded = given.astype(F32)
+    bad = (rounded != given) & ~(np.isnan(rounded) & np.isnan(given))
+    if bad.any():
+        row, column = _place(bad)
+        raise refuse(name, f"{given[bad].flat[0]!r} is no float32, in which this structure computes; round it yourself, "
+                     "astype(numpy.float32), or make the structure of float64", row=row, column=column)
+    return rounded
 
 
 def points_of(values: ArrayLike, name: str = "points", like: Optional[Array] = None) -> Array:
@@ -128,6 +172,19 @@ def byte_limit(max_bytes: Optional[int]) -> int:
     if max_bytes < 0:
         raise refuse("max_bytes", f"must not be negative, not {max_bytes}")
     return min(int(max_bytes), NO_LIMIT)
+
+
+def refuse_beyond(wanted: int, max_bytes: int, what: str) -> None:
+    """A result of `wanted` bytes where so many are not allowed."""
+    if wanted > max_bytes:
+        raise refuse("max_bytes", f"{what} would take {wanted} bytes, more than the {max_bytes} that are allowed", "too_large")
+
+
+def refuse_infinite(rows: Array, name: str) -> None:
+    """Rows of floats of which one is not finite."""
+    if not np.isfinite(rows).all():
+        row, column = (int(x) for x in np.argwhere(~np.isfinite(rows))[0])
+        raise refuse(name, f"{rows[row, column]} is not finite", row=row, column=column)
 
 
 def number(value: Any, name: str) -> float:

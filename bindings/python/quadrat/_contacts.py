@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _quadrat
-from ._arrays import F64, Array, ArrayLike, array_of, floats, number, points_of, thread_count
+from ._arrays import F64, Array, ArrayLike, array_of, byte_limit, indices_of, number, points_of, thread_count
 from ._errors import refuse
 
 KINDS = ("vertex_face", "edge_edge", "vertex_edge", "vertex_vertex")
@@ -33,7 +34,7 @@ def _features(values: Optional[ArrayLike], name: str, corners: int) -> Optional[
     return np.require(array, np.uint32, ["C_CONTIGUOUS", "ALIGNED"])
 
 
-@dataclass
+@dataclass(eq=False)
 class Mesh:
     """A surface, and if wanted single segments and points, at the start and at the end of a step.
 
@@ -50,11 +51,36 @@ class Mesh:
     group: int = 1
     mask: int = 0xFFFFFFFF
 
+    def __eq__(self, other: object) -> bool:
+        """Equal arrays, groups and masks."""
+        if not isinstance(other, Mesh):
+            return NotImplemented
+        if (self.group, self.mask) != (other.group, other.mask):
+            return False
+        every = [(getattr(self, name), getattr(other, name)) for name in ("start", "triangles", "end", "segments", "points")]
+        return all((a is None) == (b is None) and (a is None or np.array_equal(array_of(a, "mesh"), array_of(b, "mesh"))) for a, b in every)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def faces(self) -> Array:
+        """(4 F,) int64: 3, a, b, c for each triangle, as VTK and PyVista have them: pyvista.PolyData(mesh.start, mesh.faces)."""
+        return vtk_faces(_features(self.triangles, "triangles", 3))
+
+    def as_pyvista(self) -> Any:
+        """The start as a pyvista.PolyData, where PyVista is installed; meshio takes `meshio.Mesh(mesh.start, [("triangle",
+        mesh.triangles)])`."""
+        return pyvista_mesh(points_of(self.start, "start", np.empty((0, 3), F64)), self.faces)
+
     def _parts(self) -> "tuple[Any, ...]":
         like = np.empty((0, 3), F64)
+        bits = [indices_of(value, name) for value, name in ((self.group, "group"), (self.mask, "mask"))]
+        for value, name in zip(bits, ("group", "mask")):
+            if len(value) != 1:
+                raise refuse(name, f"expected one number, got {len(value)}", "bad_shape")
         end = None if self.end is None else points_of(self.end, "end", like)
         return (_features(self.triangles, "triangles", 3), points_of(self.start, "start", like), end,
-                _features(self.segments, "segments", 2), _features(self.points, "points", 1), self.group, self.mask)
+                _features(self.segments, "segments", 2), _features(self.points, "points", 1), int(bits[0][0]), int(bits[1][0]))
 
 
 class Contacts:
@@ -94,6 +120,83 @@ def _meshes(meshes: Union[Mesh, Sequence[Mesh]]) -> "list[tuple[Any, ...]]":
     return [mesh._parts() for mesh in every]
 
 
+def vtk_faces(triangles: Optional[Array]) -> Array:
+    """(4 F,) int64: the number of corners, which is 3, before those of each triangle."""
+    if triangles is None or len(triangles) == 0:
+        return np.empty(0, np.int64)
+    return np.column_stack([np.full(len(triangles), 3, np.int64), triangles.astype(np.int64)]).reshape(-1)
+
+
+def pyvista_mesh(points: Array, faces: Array) -> Any:
+    """A pyvista.PolyData of them."""
+    try:
+        pyvista = import_module("pyvista")
+    except ImportError as error:
+        raise ImportError("as_pyvista() needs PyVista, which is not installed; `faces` is what it reads") from error
+    return pyvista.PolyData(points, faces)
+
+
+class ContactCandidates:
+    """Pairs of features that may meet, kept over the steps of a line search: every motion in which each vertex stays in the box of
+    its motion here is decided among them, without a broad phase.
+
+    meshes, scope, max_candidates, threads: as for find_contacts(). min_distance: grows the boxes; for motions that leave them by up
+    to r add 2 r.
+
+    >>> import numpy, quadrat
+    >>> floor = quadrat.Mesh([[0, 0, 0], [3, 0, 0], [0, 3, 0]], [[0, 1, 2]])
+    >>> start, end = numpy.array([[1.0, 1, 1]]), numpy.array([[1.0, 1, -1]])
+    >>> kept = quadrat.ContactCandidates([floor, quadrat.Mesh(start, end=end, points=[0])])
+    >>> for share in (1.0, 0.5, 0.25):
+    ...     trial = quadrat.Mesh(start, end=start + share * (end - start), points=[0])
+    ...     print(round(kept.earliest_time([floor, trial]), 3))
+    0.5
+    1.0
+    inf
+    """
+
+    __slots__ = ("_kept", "_threads")
+
+    def __init__(self, meshes: Union[Mesh, Sequence[Mesh]], *, min_distance: float = 0.0, scope: str = "all",
+                 max_candidates: int = 300_000_000, threads: Optional[int] = None) -> None:
+        self._threads = thread_count(threads)
+        self._kept = _quadrat.find_candidates(_meshes(meshes), number(min_distance, "min_distance"), scope, byte_limit(max_candidates),
+                                              self._threads)
+
+    def find_contacts(self, meshes: Union[Mesh, Sequence[Mesh]], *, min_distance: float = 0.0, tolerance: float = 1e-6) -> Contacts:
+        """find_contacts() of meshes with the same triangles, segments and points, among these pairs."""
+        return Contacts(*_quadrat.find_contacts(_meshes(meshes), self._kept, number(min_distance, "min_distance"),
+                                                number(tolerance, "tolerance"), "all", byte_limit(None), self._threads))
+
+    def earliest_time(self, meshes: Union[Mesh, Sequence[Mesh]], t_max: float = 1.0, *, min_distance: float = 0.0,
+                      tolerance: float = 1e-6) -> float:
+        """earliest_time() of them, among these pairs."""
+        return _quadrat.earliest_time(_meshes(meshes), self._kept, number(t_max, "t_max"), number(min_distance, "min_distance"),
+                                      number(tolerance, "tolerance"), "all", byte_limit(None), self._threads)
+
+    @property
+    def arrays(self) -> "dict[str, Array]":
+        """edges, vertex_face, edge_edge, vertex_edge and vertex_vertex: (N, 2) of uint32 each, read-only, as find_candidates()
+        gives them."""
+        return self._kept.arrays()
+
+    def __len__(self) -> int:
+        """How many pairs, of all kinds together."""
+        return self._kept.size()
+
+    def __reduce__(self) -> "tuple[object, ...]":
+        return _candidates_of, (self._threads, self.arrays)
+
+    def __repr__(self) -> str:
+        return f"ContactCandidates: {len(self)} pairs"
+
+
+def _candidates_of(threads: int, arrays: "dict[str, Array]") -> ContactCandidates:
+    self = ContactCandidates.__new__(ContactCandidates)
+    self._threads, self._kept = threads, _quadrat.Candidates(**arrays)
+    return self
+
+
 def find_contacts(meshes: Union[Mesh, Sequence[Mesh]], *, min_distance: float = 0.0, tolerance: float = 1e-6, scope: str = "all",
                   max_candidates: int = 300_000_000, threads: Optional[int] = None) -> Contacts:
     """All contacts of meshes with themselves and each other during a step, and when each begins, 0 to 1.
@@ -110,33 +213,27 @@ def find_contacts(meshes: Union[Mesh, Sequence[Mesh]], *, min_distance: float = 
     >>> round(contacts.earliest, 3), contacts["normal"].tolist()
     (0.5, [[0.0, 0.0, 1.0]])
     """
-    return Contacts(*_quadrat.find_contacts(_meshes(meshes), number(min_distance, "min_distance"), number(tolerance, "tolerance"),
-                                            scope, max_candidates, thread_count(threads)))
+    return Contacts(*_quadrat.find_contacts(_meshes(meshes), None, number(min_distance, "min_distance"), number(tolerance, "tolerance"),
+                                            scope, byte_limit(max_candidates), thread_count(threads)))
+
+
+def earliest_time(meshes: Union[Mesh, Sequence[Mesh]], t_max: float = 1.0, *, min_distance: float = 0.0, tolerance: float = 1e-6,
+                  scope: str = "all", max_candidates: int = 300_000_000, threads: Optional[int] = None) -> float:
+    """How far meshes may move: the first time of contact up to t_max, a share of the step, or infinity. Contacts behind it are not
+    looked for, so that it costs a fraction of find_contacts().
+
+    >>> import quadrat
+    >>> floor = quadrat.Mesh([[0, 0, 0], [3, 0, 0], [0, 3, 0]], [[0, 1, 2]])
+    >>> drop = quadrat.Mesh([[1, 1, 1]], end=[[1, 1, -1]], points=[0])
+    >>> round(quadrat.earliest_time([floor, drop]), 3), quadrat.earliest_time([floor, drop], 0.25)
+    (0.5, inf)
+    """
+    return _quadrat.earliest_time(_meshes(meshes), None, number(t_max, "t_max"), number(min_distance, "min_distance"),
+                                  number(tolerance, "tolerance"), scope, byte_limit(max_candidates), thread_count(threads))
 
 
 def find_candidates(meshes: Union[Mesh, Sequence[Mesh]], *, min_distance: float = 0.0, scope: str = "all",
                     max_candidates: int = 300_000_000, threads: Optional[int] = None) -> "dict[str, Array]":
     """Pairs of features whose boxes over the step overlap, by kind, and the edges: features are numbered through all meshes."""
-    return _quadrat.find_candidates(_meshes(meshes), number(min_distance, "min_distance"), scope, max_candidates, thread_count(threads))
-
-
-def impact_times(kind: str, start: ArrayLike, end: ArrayLike, *, min_distance: float = 0.0, tolerance: float = 1e-6) -> Array:
-    """The first contact of many single queries, infinity for none.
-
-    kind: "vertex_face" or "edge_edge". start, end: (N, 4, 3): the vertex and the three corners, or the two ends of both edges.
-
-    >>> import quadrat
-    >>> start = [[[1, 1, 1], [0, 0, 0], [3, 0, 0], [0, 3, 0]]]
-    >>> end = [[[1, 1, -1], [0, 0, 0], [3, 0, 0], [0, 3, 0]]]
-    >>> quadrat.impact_times("vertex_face", start, end).round(3)
-    array([0.5])
-    """
-    if kind not in KINDS[:2]:
-        raise refuse("kind", f"must be vertex_face or edge_edge, not {kind}")
-    parts = []
-    for name, values in (("start", start), ("end", end)):
-        array = floats(values, name, F64)
-        if array.ndim != 3 or array.shape[1:] != (4, 3):
-            raise refuse(name, f"expected shape (N, 4, 3), got {array.shape}", "bad_shape")
-        parts.append(array.reshape(-1, 12))
-    return _quadrat.impact_times(kind == "edge_edge", parts[0], parts[1], number(min_distance, "min_distance"), number(tolerance, "tolerance"))
+    return _quadrat.find_candidates(_meshes(meshes), number(min_distance, "min_distance"), scope, byte_limit(max_candidates),
+                                    thread_count(threads)).arrays()

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _quadrat
 from ._arrays import F32, F64, Array, ArrayLike, array_of
-from ._errors import refuse
+from ._errors import QuadratError, refuse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -68,17 +68,6 @@ class Neighbors:
         self.columns, self._list, self._threads = columns, found, threads
         return self
 
-    @staticmethod
-    def _emptied(out: "Optional[Neighbors]") -> _quadrat.NeighborList:
-        """The memory to fill: that of `out`, whose arrays are given up, or new."""
-        if out is None:
-            return _quadrat.NeighborList()
-        found = out._list if out._list is not None else _quadrat.NeighborList()
-        out.offsets, out.indices = np.zeros(1, np.int64), np.empty(0, np.int32)
-        out.distances = out.vectors = out.shifts = None
-        out._list = found
-        return found
-
     def __len__(self) -> int:
         """How many rows."""
         return len(self.offsets) - 1
@@ -105,6 +94,12 @@ class Neighbors:
         begin, end = self._span(row)
         cut = [None if value is None else value[begin:end] for value in (self.indices, self.distances, self.vectors, self.shifts)]
         return Neighbors([0, end - begin], *cut, columns=self.columns)
+
+    def _chosen(self, keep: Array) -> "Neighbors":
+        """The entries that are wanted, in their order."""
+        ends = np.concatenate([[0], np.cumsum(keep)])
+        beside = [None if value is None else value[keep] for value in (self.distances, self.vectors, self.shifts)]
+        return Neighbors(ends[self.offsets], self.indices[keep], *beside, columns=self.columns)
 
     def rows(self) -> Iterator[Array]:
         """The neighbours of row 0, 1, 2, ..."""
@@ -201,11 +196,12 @@ class Neighbors:
             return total / by.reshape(by.shape + (1,) * (total.ndim - 1))
 
     def min(self, values: ArrayLike, *, empty: float = np.inf) -> Array:
-        """The smallest value of each row's neighbours; `empty` for rows without any."""
+        """The smallest value of each row's neighbours; `empty` for rows without any. Whole numbers become float64 unless `empty`
+        is whole, too; those beyond 2^53 are then refused."""
         return self._reduce(np.minimum, values, None, empty)
 
     def max(self, values: ArrayLike, *, empty: float = -np.inf) -> Array:
-        """The largest value of each row's neighbours; `empty` for rows without any."""
+        """The largest value of each row's neighbours; `empty` as for min()."""
         return self._reduce(np.maximum, values, None, empty)
 
     def reduce(self, function: np.ufunc, entries: ArrayLike, empty: float = 0) -> Array:
@@ -219,9 +215,7 @@ class Neighbors:
         given = array_of(entries, "entries")
         if given.shape[:1] != (self.entries,):
             raise refuse("entries", f"expected shape ({self.entries}, ...), got {given.shape}", "bad_shape")
-        dtype = given.dtype
-        if dtype.kind in "biu" and not (dtype == np.uint64 and empty >= 0 and float(empty).is_integer()):
-            dtype = np.dtype(np.int64 if float(empty).is_integer() else np.float64)
+        dtype = _type_with(given, empty)
         out = np.full((len(self), *given.shape[1:]), empty, dtype)
         # reduceat() knows no empty segments; without them each of the others ends where the next begins.
         full = self.offsets[1:] > self.offsets[:-1]
@@ -277,6 +271,55 @@ class Neighbors:
     def __repr__(self) -> str:
         beside = "".join(f", {field}" for field in _FIELDS[2:] if getattr(self, field) is not None)
         return f"Neighbors: {len(self)} rows, {self.entries} entries{beside}"
+
+
+class Filling:
+    """`with Filling(out) as memory:`, the memory to fill: that of `out`, whose arrays are given up for the time, or new. A call that
+    refuses its arguments has not written to it, and `out` is then as it was."""
+
+    __slots__ = ("_out", "_arrays", "_memory")
+
+    def __init__(self, out: Optional[Neighbors]) -> None:
+        self._out = out
+        self._memory = out._list if out is not None and out._list is not None else _quadrat.NeighborList()
+        self._arrays: "list[Any]" = []
+
+    def __enter__(self) -> _quadrat.NeighborList:
+        out = self._out
+        if out is not None:
+            # Where each array is, and not the array, which would keep the memory from being used again.
+            for array in out._arrays():
+                ours = array is not None and type(array.base).__name__ == "PyCapsule"
+                self._arrays.append((array.__array_interface__["data"][0], array.shape, array.dtype) if ours and array is not None else array)
+            del array
+            out.offsets, out.indices = np.zeros(1, np.int64), np.empty(0, np.int32)
+            out.distances = out.vectors = out.shifts = None
+            out._list = self._memory
+        return self._memory
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._out is not None and isinstance(error, QuadratError) and not isinstance(error, MemoryError):
+            back = [self._memory.restored(*array) if isinstance(array, tuple) else array for array in self._arrays]
+            for name, array in zip(_FIELDS, back):
+                setattr(self._out, name, array)
+
+
+def _type_with(entries: Array, empty: float) -> "np.dtype[Any]":
+    """The type that holds what comes of the entries beside `empty`: whole numbers stay what they are where `empty` is one."""
+    dtype = entries.dtype
+    if dtype.kind not in "biu" or (dtype == np.uint64 and empty >= 0 and float(empty).is_integer()):
+        return dtype
+    whole = float(empty).is_integer()
+    if dtype.itemsize == 8:
+        most = (1 << 63) - 1 if whole else 1 << 53
+        bad = (entries > most) | (entries < -(1 << 53)) if dtype.kind == "i" and not whole else entries > most
+        if np.any(bad):
+            held = "int64 holds" if whole else "float64 holds"
+            raise refuse("entries", f"{entries[bad].flat[0]} is more than {held} beside empty={empty}: give a whole number that is not negative"
+                         if dtype.kind == "u" else
+                         f"{entries[bad].flat[0]} is more than {held} beside empty={empty}: give a whole number",
+                         row=int(np.argmax(bad)) // max(1, bad[:1].size))
+    return np.dtype(np.int64 if whole else np.float64)
 
 
 def _made(columns: int, *arrays: Any) -> Neighbors:

@@ -7,9 +7,10 @@ from typing import Any, Iterator, Optional, Union
 import numpy as np
 
 from . import _quadrat
-from ._arrays import F32, Array, ArrayLike, box_of, byte_limit, indices_of, number, origin_of, points_of, thread_count, vector_of
+from ._arrays import (F32, Array, ArrayLike, array_of, asked_as, box_of, byte_limit, common_type, floats, indices_of, number, origin_of,
+                      points_of, refuse_beyond, thread_count, vector_of)
 from ._errors import refuse
-from ._neighbor_list import Neighbors
+from ._neighbor_list import Filling, Neighbors
 from ._progress import Following, Progress
 
 _DISTANCES = {False: 0, None: 0, True: 1, "distance": 1, "squared": 2}
@@ -106,26 +107,28 @@ class CellIndex:
                        progress: Progress = None) -> Neighbors:
         """One row per point, or per query: who is within the radius, in the order of the cells, which is always the same.
 
-        queries: (M, D); a point at the very place of a query is its neighbour, and radii of points do not apply.
+        queries: (M, D); a point at the very place of a query is its neighbour, and radii of points do not apply. They are not
+        rounded: an index of float32 refuses an array of float64 whose numbers are none of float32.
         half: each pair once.
         include_self: point i is in its own row, too.
         distances: True, or "squared".
         vectors: x_j + shift - x_i.
         shifts: which periodic image, in whole box vectors.
         groups: of each point, 0 to 63; with searches: bit h of searches[g] is set if rows of group g hold points of group h.
-        out: a result of before, which is filled again and given back. Its memory is used again if nobody holds its arrays.
+        out: a result of before, which is filled again and given back. Its memory is used again if nobody holds its arrays. A call
+        that is refused leaves it as it was; one that is stopped while it searches leaves it without rows.
         """
         index = self._searched()
-        asked = None if queries is None else points_of(queries, "queries", self._points)
+        asked = None if queries is None else self._asked(queries)
         colors = None if groups is None else indices_of(groups, "groups", np.uint8)
         masks = None if searches is None else indices_of(searches, "searches", np.uint64)
         kind = _distance_kind(distances)
-        found = Neighbors._emptied(out)
-        if progress is None:
-            index.find_neighbors(found, asked, half, include_self, kind, vectors, shifts, colors, masks, None)
-        else:
-            with Following(progress, "find_neighbors") as callback:
-                index.find_neighbors(found, asked, half, include_self, kind, vectors, shifts, colors, masks, callback)
+        with Filling(out) as found:
+            if progress is None:
+                index.find_neighbors(found, asked, half, include_self, kind, vectors, shifts, colors, masks, None)
+            else:
+                with Following(progress, "find_neighbors") as callback:
+                    index.find_neighbors(found, asked, half, include_self, kind, vectors, shifts, colors, masks, callback)
         return Neighbors._of(found, index.size(), self._options[5], out)
 
     def find_nearest(self, k: int, queries: Optional[ArrayLike] = None, *, max_distance: Optional[float] = None,
@@ -134,30 +137,36 @@ class CellIndex:
         In a periodic box every image counts, and shifts are stored. Rows are shorter where there are no more points, or none
         within max_distance."""
         index = self._built()
-        asked = None if queries is None else points_of(queries, "queries", self._points)
+        asked = None if queries is None else self._asked(queries)
         count = operator.index(k)
         if not 1 <= count < 1 << 32:
             raise refuse("k", f"must be at least 1 and below 2^32, not {k}")
         most = 0.0 if max_distance is None else number(max_distance, "max_distance")
         if max_distance is not None and not 0 < most:
             raise refuse("max_distance", f"must be positive, not {max_distance}")
-        found = Neighbors._emptied(out)
-        with Following(progress, "find_nearest") as callback:
+        with Filling(out) as found, Following(progress, "find_nearest") as callback:
             index.find_nearest(found, count, asked, 0.0 if most == np.inf else most, callback)
         return Neighbors._of(found, index.size(), self._options[5], out)
 
-    def count_neighbors(self) -> Array:
+    def count_neighbors(self, *, progress: Progress = None) -> Array:
         """(N,) uint32: how many neighbours each point has, without the list."""
-        return self._searched().count_neighbors()
+        index = self._searched()
+        with Following(progress, "count_neighbors") as callback:
+            return index.count_neighbors(callback)
 
-    def count_pairs(self) -> int:
+    def count_pairs(self, *, progress: Progress = None) -> int:
         """How many pairs there are; directed ones if there are radii whose rule is not symmetric."""
-        return self._searched().count_pairs()
+        index = self._searched()
+        with Following(progress, "count_pairs") as callback:
+            return index.count_pairs(callback)
 
-    def chunks(self, queries: ArrayLike, rows: int = 100_000, **options: Any) -> Iterator["tuple[int, Neighbors]"]:
+    def chunks(self, queries: ArrayLike, rows: int = 100_000, *, own: bool = False, half: bool = False,
+               **options: Any) -> Iterator["tuple[int, Neighbors]"]:
         """find_neighbors(queries) for so many rows at a time: (first row, Neighbors), for lists that do not fit into memory.
 
-        The points of the index themselves are queries like others: each is then its own neighbour.
+        own: the queries are the points of the index, row for row, and none is its own neighbour. Without it they are queries like
+        others. The radius of the index counts, also where points have radii. half: of these each pair once, in the row of the
+        smaller index, and of images of one point that whose first shift that is not zero is positive.
 
         >>> import quadrat
         >>> points = [[0.0, 0], [1, 0], [5, 0]]
@@ -166,12 +175,22 @@ class CellIndex:
         0 [2 2]
         2 [1]
         """
-        self._built()
-        asked = points_of(queries, "queries", self._points)
+        index = self._built()
+        asked = self._asked(queries)
         if rows < 1:
             raise refuse("rows", f"must be at least 1, not {rows}")
+        if half and not own:
+            raise refuse("half", "queries have no half list, but for own=True", "unsupported")
+        if own and len(asked) != index.size():
+            raise refuse("queries", f"expected the {index.size()} points of the index, got {len(asked)} rows", "bad_shape")
+        periodic = own and self._options[2] is not None
+        wanted = bool(options.pop("shifts", False))
         for first in range(0, len(asked), rows):
-            yield first, self.find_neighbors(asked[first:first + rows], **options)
+            near = self.find_neighbors(asked[first:first + rows], shifts=wanted or periodic, **options)
+            if own:
+                near = _without_self(near, first, half)
+                near.shifts = near.shifts if wanted else None
+            yield first, near
 
     @property
     def order(self) -> Array:
@@ -186,6 +205,13 @@ class CellIndex:
         """tests: of distances, by the last search; bytes held; points that are there."""
         return self._built().stats()
 
+    def __reduce__(self) -> "tuple[object, ...]":
+        """Neither copied nor pickled once it holds points, which nobody can ask it for again."""
+        if self._index is not None:
+            raise TypeError("a CellIndex with points can be neither copied nor pickled: keep the points, and build another from them")
+        rule, skin, box, origin, max_bytes, threads = self._options
+        return _unbuilt, (self._radius or None, rule, skin, box, origin, max_bytes, threads)
+
     def __repr__(self) -> str:
         if self._index is None:
             return f"CellIndex of no points, radius {self._radius:g}"
@@ -196,12 +222,32 @@ class CellIndex:
             raise refuse("points", "build() was not called yet", "stale_id")
         return self._index
 
+    def _asked(self, queries: ArrayLike) -> Array:
+        return points_of(asked_as(queries, "queries", self._points.dtype), "queries", self._points)
+
     def _searched(self) -> _quadrat.CellIndex:
         """The index, for what needs a radius."""
         index = self._built()
         if self._radius != self._reach:
             raise refuse("radius", "was not given, nor radii of the points")
         return index
+
+
+def _unbuilt(radius: Optional[float], rule: str, skin: float, box: Any, origin: Any, max_bytes: int, threads: int) -> CellIndex:
+    return CellIndex(radius, rule=rule, skin=skin, box=box, origin=origin, max_bytes=max_bytes, threads=threads or None)
+
+
+def _without_self(near: Neighbors, first: int, half: bool) -> Neighbors:
+    """The rows of points from `first` on without the points themselves; of each pair one if wanted."""
+    i, j = near._homes(True) + first, near.indices
+    keep: Any = i < j if half else i != j
+    if near.shifts is not None:
+        moved: Any = near.shifts != 0
+        same = (i == j) & moved.any(axis=1)
+        if half:
+            same &= near.shifts[np.arange(len(j)), np.argmax(moved, axis=1)] > 0
+        keep |= same
+    return near._chosen(keep)
 
 
 def _some_radius(vectors: Optional[Array], count: int) -> float:
@@ -212,6 +258,15 @@ def _some_radius(vectors: Optional[Array], count: int) -> float:
     return float(lengths[lengths > 0].min()) / max(1.0, count ** (1 / len(vectors)))
 
 
+def _together(points: ArrayLike, queries: Optional[ArrayLike]) -> "tuple[ArrayLike, Optional[ArrayLike]]":
+    """Both in the wider type of the two."""
+    if queries is None:
+        return points, None
+    given, asked = array_of(points, "points"), array_of(queries, "queries")
+    kind = common_type(given, asked)
+    return floats(given, "points", kind), floats(asked, "queries", kind)
+
+
 def find_neighbors(points: ArrayLike, radius: Optional[float] = None, *, queries: Optional[ArrayLike] = None,
                    box: Optional[ArrayLike] = None, origin: Optional[ArrayLike] = None, half: bool = False, include_self: bool = False,
                    distances: Union[bool, str] = False, vectors: bool = False, shifts: bool = False,
@@ -219,7 +274,7 @@ def find_neighbors(points: ArrayLike, radius: Optional[float] = None, *, queries
                    searches: Optional[ArrayLike] = None, threads: Optional[int] = None, max_bytes: Optional[int] = None,
                    progress: Progress = None) -> Neighbors:
     """All neighbours within a radius, in one call: row i holds the points near point i, without i, or with queries those near
-    query i. The arguments are those of CellIndex and its find_neighbors().
+    query i. The arguments are those of CellIndex and its find_neighbors(). Points and queries are float64 if one of the two is.
 
     >>> import quadrat
     >>> near = quadrat.find_neighbors([[0.1, 0.5], [0.9, 0.5]], 0.3, box=[1, 1], distances=True, shifts=True)
@@ -229,6 +284,7 @@ def find_neighbors(points: ArrayLike, radius: Optional[float] = None, *, queries
     if radius is None and radii is None:
         raise TypeError("find_neighbors() needs a radius or radii")
     index = CellIndex(radius, rule=rule, box=box, origin=origin, threads=threads, max_bytes=max_bytes)
+    points, queries = _together(points, queries)
     index.build(points, radii)
     return index.find_neighbors(queries, half=half, include_self=include_self, distances=distances, vectors=vectors,
                                 shifts=shifts, groups=groups, searches=searches, progress=progress)
@@ -248,14 +304,16 @@ def find_nearest(points: ArrayLike, k: int, *, queries: Optional[ArrayLike] = No
            [1.],
            [4.]]))
     """
+    points, queries = _together(points, queries)
     index = CellIndex(box=box, origin=origin, threads=threads, max_bytes=max_bytes, points=points)
     return index.find_nearest(k, queries, max_distance=max_distance, progress=progress)
 
 
 def count_neighbors(points: ArrayLike, radius: Optional[float] = None, *, box: Optional[ArrayLike] = None,
                     origin: Optional[ArrayLike] = None, radii: Optional[ArrayLike] = None, rule: str = "own",
-                    threads: Optional[int] = None) -> Array:
-    """How many neighbours each point has: (N,) uint32.
+                    threads: Optional[int] = None, max_bytes: Optional[int] = None, progress: Progress = None) -> Array:
+    """How many neighbours each point has: (N,) uint32. The arguments are those of find_neighbors(); the result takes 4 bytes per
+    point, and max_bytes bounds the images of a periodic box, too.
 
     >>> import quadrat
     >>> quadrat.count_neighbors([[0.0, 0], [1, 0], [5, 0]], 1)
@@ -263,9 +321,10 @@ def count_neighbors(points: ArrayLike, radius: Optional[float] = None, *, box: O
     """
     if radius is None and radii is None:
         raise TypeError("count_neighbors() needs a radius or radii")
-    index = CellIndex(radius, rule=rule, box=box, origin=origin, threads=threads)
+    index = CellIndex(radius, rule=rule, box=box, origin=origin, threads=threads, max_bytes=max_bytes)
     index.build(points, radii)
-    return index.count_neighbors()
+    refuse_beyond(4 * len(index), index._options[4], "the counts")
+    return index.count_neighbors(progress=progress)
 
 
 def z_order(points: ArrayLike, edge: float) -> Array:

@@ -1,8 +1,13 @@
-"""A picture of particles without any other package: drawn as small discs from back to front, and written as PNG."""
+"""A picture of particles without any other package: drawn as small discs from back to front, and written as PNG. And the ray
+traced one, by the command line."""
 from __future__ import annotations
 
 import struct
+import subprocess
+import tempfile
 import zlib
+from pathlib import Path
+from typing import Optional
 
 import numpy as np
 
@@ -62,3 +67,29 @@ def particles_as_png(positions: Array, color: Array, width: int, height: int, fl
             light = 1.0 - 0.35 * (dx + dy + radius) / (2 * radius + 1)
             pixels[r[seen][changed], c[seen][changed]] = np.clip(paint[seen][changed] * light, 0, 255).astype(np.uint8)
     return png(pixels)
+
+
+def traced(text: str, name: str, variant: str, checkpoint: bytes, width: Optional[int], samples: Optional[int]) -> bytes:
+    """The picture that `quadrat simulate` makes of a checkpoint's first frame. text: of the scene, or else the name of its file."""
+    from .__main__ import program
+
+    found = program()
+    if found is None:
+        raise FileNotFoundError("render() needs the program quadrat: `make build` makes it; put it on the PATH")
+    with tempfile.TemporaryDirectory(prefix="quadrat") as folder:
+        scene = Path(name)
+        if text:
+            scene = Path(folder, "scene.json")
+            scene.write_text(text)
+        out = Path(folder, "out")
+        out.mkdir()
+        (out / "checkpoint.qsim").write_bytes(checkpoint)
+        words = [found, "simulate", str(scene), "--out", str(out), "--resume", "--frames", "0", "--no-ply", "--no-film"]
+        for option, value in (("--variant", variant or None), ("--width", width), ("--samples", samples)):
+            if value is not None:
+                words += [option, str(value)]
+        run = subprocess.run(words, capture_output=True, text=True, check=False)
+        pictures = sorted((out / "pictures").glob("*.png"))
+        if run.returncode != 0 or not pictures:
+            raise RuntimeError(f"{found} drew nothing: {run.stderr.strip()}")
+        return pictures[0].read_bytes()

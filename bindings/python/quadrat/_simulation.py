@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib import import_module
 from typing import Any, Iterator, Mapping, Optional, Union
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from . import _quadrat
 from ._arrays import Array, ArrayLike, number, thread_count
 from ._errors import refuse
+from ._progress import Following, Progress
 
 
 class _Encoder(json.JSONEncoder):
@@ -56,17 +58,21 @@ class Simulation:
     (3, dtype('float32'))
     """
 
-    __slots__ = ("_run", "_kept")
+    __slots__ = ("_run", "_kept", "_scene")
 
     def __init__(self, scene: "Union[str, os.PathLike[str], Mapping[str, Any]]", *, variant: str = "", threads: Optional[int] = None) -> None:
         count = thread_count(threads)
+        self._scene: Optional[tuple[str, str, str]] = None  # text, or else the name of a file, and the variant
         if isinstance(scene, Mapping):
-            self._run = _quadrat.Simulation(json.dumps(scene, cls=_Encoder), "scene", variant, False, count)
+            text = json.dumps(scene, cls=_Encoder)
+            self._run = _quadrat.Simulation(text, "scene", variant, False, count)
+            self._scene = text, "", variant
         else:
             name = os.fspath(scene)
             if not os.path.exists(name):
                 raise FileNotFoundError(f"{name}: there is no such scene; a scene may also be given as a dict")
             self._run = _quadrat.Simulation("", name, variant, True, count)
+            self._scene = "", os.path.abspath(name), variant
         self._forget()
 
     @classmethod
@@ -74,6 +80,7 @@ class Simulation:
         """The run that save() was called on; it goes on bit for bit."""
         self = cls.__new__(cls)
         self._run = _quadrat.Simulation.load(saved, thread_count(threads))
+        self._scene = None
         self._forget()
         return self
 
@@ -86,10 +93,12 @@ class Simulation:
         self._forget()
         self._run.step()
 
-    def advance_to(self, time: float) -> None:
+    def advance_to(self, time: float, *, progress: Progress = None) -> None:
         """Steps until this time, in seconds; Ctrl-C ends it between two steps, from which it can go on."""
+        end = number(time, "time")
         self._forget()
-        self._run.advance_to(number(time, "time"))
+        with Following(progress, "advance_to") as callback:
+            self._run.advance_to(end, callback)
 
     def frames(self, dt: float, end: Optional[float] = None) -> Iterator[Frame]:
         """A frame every dt seconds, the one of now first, until `end` (default: the end_time of the scene)."""
@@ -145,6 +154,23 @@ class Simulation:
         kind = np.dtype([("position", "f8", 3), ("orientation", "f8", 4), ("velocity", "f8", 3), ("angular_velocity", "f8", 3)])
         return rows.view(kind).reshape(len(rows))
 
+    def cloth_faces(self, number: int = 0) -> Array:
+        """(4 F,) int64: the triangles of a sheet as VTK and PyVista have them: pyvista.PolyData(positions, faces)."""
+        from ._contacts import vtk_faces
+
+        return vtk_faces(self.cloth(number)[0])
+
+    def as_pyvista(self) -> Any:
+        """The particles as a pyvista.PolyData with velocities, densities and ids, where PyVista is installed."""
+        try:
+            pyvista = import_module("pyvista")
+        except ImportError as error:
+            raise ImportError("as_pyvista() needs PyVista, which is not installed; positions is what it reads") from error
+        cloud = pyvista.PolyData(self.positions)
+        for name in ("velocities", "densities", "ids"):
+            cloud[name] = getattr(self, name)
+        return cloud
+
     def cloth(self, number: int = 0) -> "tuple[Array, Array]":
         """(triangles, positions) of a sheet."""
         if not 0 <= number < self._run.cloths():
@@ -160,16 +186,36 @@ class Simulation:
         return self._run.preset()
 
     def picture(self, width: int = 640, height: int = 480, *, color: Optional[ArrayLike] = None) -> bytes:
-        """A PNG of the particles from the front and above, coloured by speed or by `color`, one number per particle."""
+        """A PNG of the particles from the front and above, coloured by speed or by `color`, one number per particle. It needs
+        nothing but NumPy, and shows neither bodies nor cloth; render() shows everything."""
         from ._picture import particles_as_png
 
         speed = np.linalg.norm(self.velocities, axis=1) if color is None else np.asarray(color, float)
         return particles_as_png(self.positions, speed, width, height, flat=self._run.dimension() == 2)
 
+    def render(self, width: Optional[int] = None, *, samples: Optional[int] = None) -> bytes:
+        """A ray traced PNG of all that there is, seen as the scene's `view` says, by the program `quadrat` (see python -m quadrat).
+
+        width: in pixels; the height goes with it. samples: per pixel. Default: as the scene has them. FileNotFoundError without
+        the program; a run that was loaded or unpickled does not know its scene's view, and is refused.
+        """
+        from ._picture import traced
+
+        if self._scene is None:
+            raise refuse("scene", "a run that was loaded does not know how to look at its scene: picture() draws it", "unsupported")
+        return traced(*self._scene, self._run.save_as_start(), width, samples)
+
     def show(self, width: int = 640, height: int = 480) -> Any:
-        """The picture in a notebook."""
+        """In a notebook the ray traced picture where the program `quadrat` is there, and else picture()."""
         from IPython.display import Image
 
+        from .__main__ import program
+
+        if self._scene is not None and program() is not None:
+            try:
+                return Image(data=self.render(width), format="png")
+            except RuntimeError:
+                pass  # a program of another version, or a scene with files beside it
         return Image(data=self.picture(width, height), format="png")
 
     def _repr_png_(self) -> bytes:

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import errno
+import operator
 import os
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Iterator, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
 from . import _quadrat
-from ._arrays import Array, ArrayLike, array_of, byte_limit, thread_count
+from ._arrays import F64, Array, ArrayLike, array_of, byte_limit, floats, points_of, refuse_beyond, thread_count, vector_of
 from ._errors import refuse
 from ._progress import Following, Progress
 
@@ -48,6 +49,19 @@ def _column(name: str, values: ArrayLike, count: int) -> _quadrat.Column:
                            [] if array.ndim < 3 or array.ndim > 5 else list(array.shape[1:]))
 
 
+class VoxelHits(NamedTuple):
+    """Stored voxels on rays; each is the cube of edge 1 around its position."""
+
+    rows: Array
+    """(H,) int64: where the value is in values and every channel; -1 where a ray meets nothing."""
+    positions: Array
+    """(H, D) int32."""
+    enter: Array
+    """(H,): where the ray enters the cube, in multiples of its direction; infinity where it meets nothing."""
+    leave: Array
+    """(H,): where it leaves."""
+
+
 class SparseVoxels:
     """Values at a fixed set of grid positions, found with two or three reads of memory each.
 
@@ -65,11 +79,12 @@ class SparseVoxels:
     (True, False, 2)
     """
 
-    __slots__ = ("_voxels", "_about", "_first", "__weakref__")
+    __slots__ = ("_voxels", "_about", "_first", "_rays", "__weakref__")
 
     def __init__(self, voxels: _quadrat.Voxels) -> None:
         self._voxels = voxels
         self._about = voxels.about()
+        self._rays: Optional[_quadrat.VoxelRays] = None
         names = voxels.names()
         self._first: Optional[Array] = voxels.channel(names[0]) if names else None
 
@@ -120,7 +135,21 @@ class SparseVoxels:
         return isinstance(key, tuple) and all(hasattr(k, "__index__") for k in key)
 
     def __getitem__(self, key: Any) -> Any:
-        """The value at one position, voxels[x, y, z]; KeyError if it is not stored. With an (N, D) array the values at many."""
+        """The value at one position, voxels[x, y, z]; KeyError if it is not stored. With an (N, D) array the values at many. With
+        slices a full array, 0 where nothing is stored: voxels[0:3, 0:3, 5]; they count positions, negative ones included, and end
+        before the second.
+
+        >>> import quadrat
+        >>> voxels = quadrat.pack([[0, 0], [2, 1], [-1, 1]], [5, 6, 7])
+        >>> voxels[0:3, 0:2]
+        array([[5, 0],
+               [0, 0],
+               [0, 6]])
+        >>> voxels[:, 1]
+        array([7, 0, 0, 6])
+        """
+        if isinstance(key, tuple) and any(isinstance(k, slice) or k is Ellipsis for k in key):
+            return self._cut(key)
         if self._is_single(key):
             at = int(self.find([key])[0])
             if at < 0:
@@ -132,6 +161,27 @@ class SparseVoxels:
             raise KeyError(tuple(array_of(key, "positions")[int(np.argmax(missing))].tolist()))
         return self.values[rows]
 
+    def _cut(self, key: "tuple[Any, ...]") -> Array:
+        """The full array of slices and numbers, one per axis."""
+        if key.count(Ellipsis) == 1:
+            at = key.index(Ellipsis)
+            key = key[:at] + (slice(None),) * (self.dimension + 1 - len(key)) + key[at + 1:]
+        if len(key) != self.dimension or not all(isinstance(k, slice) or hasattr(k, "__index__") for k in key):
+            raise IndexError(f"expected {self.dimension} slices or whole numbers")
+        first, last = self.bounds
+        axes = []
+        for k, lo, hi in zip(key, first.tolist(), last.tolist()):
+            if isinstance(k, slice):
+                step = 1 if k.step is None else operator.index(k.step)
+                if step < 1:
+                    raise IndexError(f"steps of slices must be positive, not {step}")
+                axes.append(np.arange(lo if k.start is None else operator.index(k.start), hi + 1 if k.stop is None else operator.index(k.stop), step))
+            else:
+                axes.append(np.array([operator.index(k)]))
+        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dimension)
+        kept = [len(axis) for k, axis in zip(key, axes) if isinstance(k, slice)]
+        return self.get(grid, 0).reshape(*kept, *self._shape(None))
+
     def __setitem__(self, key: Any, value: Any) -> None:
         """Writes at one stored position, or at the rows of an (N, D) array."""
         try:
@@ -141,6 +191,10 @@ class SparseVoxels:
 
     def __contains__(self, position: Any) -> bool:
         return bool(self.find([position])[0] >= 0)
+
+    def __iter__(self) -> "Iterator[tuple[int, ...]]":
+        """The stored positions as tuples, by z, y, x."""
+        return map(tuple, self.positions.tolist())
 
     def __len__(self) -> int:
         """Stored positions, or blocks."""
@@ -190,6 +244,42 @@ class SparseVoxels:
     def _shape(self, channel: Optional[str]) -> "tuple[int, ...]":
         return tuple((self.values if channel is None else self._voxels.channel(channel)).shape[1:])
 
+    def _marcher(self) -> _quadrat.VoxelRays:
+        if self._rays is None:
+            self._rays = self._voxels.rays()
+        return self._rays
+
+    def _lines(self, origins: ArrayLike, directions: ArrayLike, lengths: ArrayLike) -> Array:
+        """(N, 2 D + 1)."""
+        like = np.empty((0, self.dimension), F64)
+        start, along = (points_of(floats(values, name, F64), name, like) for values, name in ((origins, "origins"), (directions, "directions")))
+        if len(along) == 1:
+            along = np.broadcast_to(along, (len(start), self.dimension))
+        if len(start) != len(along):
+            raise refuse("directions", f"expected {len(start)} rows, got {len(along)}", "bad_shape")
+        return np.column_stack([start, along, vector_of(lengths, "lengths", len(start), F64)])
+
+    def first_hits(self, origins: ArrayLike, directions: ArrayLike, lengths: ArrayLike = np.inf, *, threads: Optional[int] = None) -> VoxelHits:
+        """The first stored voxel that each ray passes.
+
+        origins, directions: (N, D) in the unit of the grid; one row of directions stands for all. lengths: where the rays end, in
+        multiples of their directions. Default: nowhere.
+
+        >>> import quadrat
+        >>> voxels = quadrat.pack([[4, 0, 0], [9, 0, 0]], [1.5, 2.5])
+        >>> hits = voxels.first_hits([[0, 0, 0], [0, 7, 0]], [[1, 0, 0]])
+        >>> hits.enter, voxels.values[hits.rows[0]]
+        (array([3.5, inf]), 1.5)
+        """
+        return VoxelHits(*self._marcher().first(self._lines(origins, directions, lengths), thread_count(threads)))
+
+    def all_hits(self, origins: ArrayLike, directions: ArrayLike, lengths: ArrayLike = np.inf, *,
+                 threads: Optional[int] = None) -> "tuple[Array, VoxelHits]":
+        """(offsets, hits): what ray k passes is offsets[k] to offsets[k + 1] of each array of the hits, in the order in which it
+        enters them. The arguments are those of first_hits()."""
+        offsets, *hits = self._marcher().march(self._lines(origins, directions, lengths), thread_count(threads))
+        return offsets, VoxelHits(*hits)
+
     def add_channel(self, name: str, values: ArrayLike, positions: ArrayLike) -> None:
         """A channel more: values[i] at positions[i], zero where nothing is given."""
         at = _positions(positions, "positions", self.dimension)
@@ -226,7 +316,7 @@ def _decoded(data: bytes) -> SparseVoxels:
 
 def pack(coordinates: ArrayLike, values: "Union[None, ArrayLike, Mapping[str, ArrayLike]]" = None, *, layout: str = "auto", optimize: str = "speed",
          encoding: str = "auto", construction: str = "fast", coherence: str = "none", seed: int = 1, offset_bits: int = 8,
-         block: int = 0, threads: Optional[int] = None, progress: Progress = None) -> SparseVoxels:
+         block: int = 0, threads: Optional[int] = None, max_bytes: Optional[int] = None, progress: Progress = None) -> SparseVoxels:
     """Packs values[i] at coordinates[i], in any order.
 
     coordinates: (N, 2) or (N, 3) whole numbers, no two rows equal, spanning at most 2^21 on an axis.
@@ -236,6 +326,8 @@ def pack(coordinates: ArrayLike, values: "Union[None, ArrayLike, Mapping[str, Ar
     "position-hash", "bucket-tag". construction: "fast" or "compact". coherence: "none", "defined", "domain". seed: any. See the
     reference of voxels.
     block: if not 0, samples in blocks of so many cells, for interpolation.
+    max_bytes: of the values and the tables that find them; what needs more raises TooLargeError, a MemoryError, with the size.
+    Default: no limit.
 
     >>> import quadrat
     >>> quadrat.pack([[0, 0, 0], [5, -3, 40]], {"color": [[255, 0, 0], [0, 0, 255]], "weight": [0.5, 1.5]})
@@ -245,8 +337,13 @@ def pack(coordinates: ArrayLike, values: "Union[None, ArrayLike, Mapping[str, Ar
     named: Mapping[str, ArrayLike] = {} if values is None else values if isinstance(values, Mapping) else {"values": values}
     columns = [_column(str(name), column, len(at)) for name, column in named.items()]
     options = _quadrat.PackOptions(layout, optimize, encoding, construction, coherence, seed, offset_bits, thread_count(threads))
+    limit = byte_limit(max_bytes)
+    refuse_beyond(sum(column.nbytes() for column in columns), limit, "the values")
     with Following(progress, "pack") as callback:
-        return SparseVoxels(_quadrat.Voxels.pack(at, at.shape[1], columns, block, options, callback))
+        packed = SparseVoxels(_quadrat.Voxels.pack(at, at.shape[1], columns, block, options, callback))
+    about = packed.stats()
+    refuse_beyond(about["index_bytes"] + about["value_bytes"], limit, "the voxels")
+    return packed
 
 
 def open(path: "Union[str, os.PathLike[str]]", *, verify: bool = False, max_bytes: Optional[int] = None) -> SparseVoxels:

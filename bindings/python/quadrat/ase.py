@@ -2,7 +2,8 @@
 calculators.
 
 The same entries as ASE's, sorted by i; within one i they are in the order of the cells, which is always the same. Strictly
-nearer than the cutoff counts, as ASE has it.
+nearer than the cutoff counts, as ASE has it. An axis whose cell vector is zero is open, whatever pbc says of it; ASE puts a vector of
+length 1 there.
 """
 from __future__ import annotations
 
@@ -79,7 +80,7 @@ def neighbor_list(quantities: str, a: Any, cutoff: "Union[float, Sequence[float]
     near = index.find_neighbors(distances=True, vectors=True, shifts=True, include_self=self_interaction)
     i, j = near.to_coo(np.int64)
     assert near.distances is not None and near.vectors is not None and near.shifts is not None
-    d, D, S = near.distances, near.vectors, near.shifts
+    d, D, S = near.distances, near.vectors, near.shifts.astype(np.int64) if "S" in quantities else near.shifts
     if species is not None:
         limit: Any = species[numbers[i], numbers[j]]
     elif radii is not None:
@@ -94,7 +95,7 @@ def neighbor_list(quantities: str, a: Any, cutoff: "Union[float, Sequence[float]
 
 def _nothing() -> "tuple[Array, ...]":
     none = np.empty(0, np.int64)
-    return none, none, np.empty(0), np.empty((0, 3)), np.empty((0, 3), np.int32)
+    return none, none, np.empty(0), np.empty((0, 3)), np.empty((0, 3), np.int64)
 
 
 def _selected(quantities: str, *arrays: Array) -> Any:
@@ -107,11 +108,12 @@ class NeighborList:
     """For calculators: the neighbours of each atom, built again only when an atom has moved by more than the skin.
 
     The arguments and calls of ase.neighborlist.NeighborList. With bothways an atom is its own neighbour once, as in
-    NewPrimitiveNeighborList; ASE's default lists it twice.
+    NewPrimitiveNeighborList; ASE's default lists it twice, and so does primitive=ase.neighborlist.PrimitiveNeighborList here.
 
     cutoffs: a radius per atom; two atoms are neighbours if they are nearer than the sum of theirs and twice the skin.
     skin: how far an atom may move before the list is built again.
     self_interaction: an atom is its own neighbour. bothways: each pair in both lists; otherwise in one.
+    primitive: one of ASE's two classes, whose ways are taken; the search is the same. Default: those of NewPrimitiveNeighborList.
 
     >>> from ase.build import molecule
     >>> import quadrat.ase
@@ -122,11 +124,15 @@ class NeighborList:
     """
 
     def __init__(self, cutoffs: ArrayLike, skin: float = 0.3, sorted: bool = False, self_interaction: bool = True,
-                 bothways: bool = False, *, threads: Optional[int] = None) -> None:
+                 bothways: bool = False, primitive: Any = None, *, threads: Optional[int] = None) -> None:
         self.cutoffs = np.asarray(cutoffs, float) + skin
         self.skin, self.sorted = skin, sorted
         self.self_interaction, self.bothways = self_interaction, bothways
         self.nupdates = 0
+        # Pairs, each once, those with images and atoms beside themselves included, and those with images alone: as ASE's default
+        # counts them.
+        self.nneighbors = self.npbcneighbors = 0
+        self._own_twice = bothways and getattr(primitive, "__name__", "") == "PrimitiveNeighborList"
         self._threads = threads
         self._seen: "Optional[tuple[Array, Array, Array]]" = None
 
@@ -139,14 +145,15 @@ class NeighborList:
             if still and (now[1] == cell).all() and (now[2] == pbc).all():
                 return False
         i, j, S = neighbor_list("ijS", atoms, self.cutoffs, self_interaction=False, threads=self._threads)
+        # One of (i, j, S) and (j, i, -S): the one with the smaller i, and of images of one atom the positive shift.
+        first = np.argmax(S != 0, axis=1)
+        once = (i < j) | ((i == j) & (S[np.arange(len(S)), first] > 0))
+        self.nneighbors = int(once.sum()) + (len(atoms) if self.self_interaction else 0)
+        self.npbcneighbors = int(S[once].any(axis=1).sum())
         if not self.bothways:
-            # One of (i, j, S) and (j, i, -S): the one with the smaller i, and of images of one atom the positive shift.
-            first = np.argmax(S != 0, axis=1)
-            positive = S[np.arange(len(S)), first] > 0
-            keep = (i < j) | ((i == j) & positive)
-            i, j, S = i[keep], j[keep], S[keep]
+            i, j, S = i[once], j[once], S[once]
         if self.self_interaction:
-            own = np.arange(len(atoms))
+            own = np.repeat(np.arange(len(atoms)), 2 if self._own_twice else 1)
             i, j = np.concatenate([own, i]), np.concatenate([own, j])
             S = np.concatenate([np.zeros((len(own), 3), S.dtype), S])
             order = np.argsort(i, kind="stable")
@@ -162,15 +169,23 @@ class NeighborList:
 
     def get_neighbors(self, a: int) -> "tuple[Array, Array]":
         """(indices, offsets) of the neighbours of atom a: atom j is at positions[j] + offset @ cell."""
+        self._updated()
         begin, end = self._starts[a], self._starts[a + 1]
         return self.pair_second[begin:end], self.offset_vec[begin:end]
 
-    @property
-    def nneighbors(self) -> int:
-        """Pairs of different atoms, without images."""
-        return int((~self.offset_vec.any(axis=1)).sum())
+    def get_connectivity_matrix(self, sparse: bool = True) -> Any:
+        """1 where atom j is in the list of atom i: a scipy.sparse.dok_matrix, or an array, of int8."""
+        self._updated()
+        shape = len(self._starts) - 1, len(self._starts) - 1
+        if sparse:
+            from scipy.sparse import coo_matrix
 
-    @property
-    def npbcneighbors(self) -> int:
-        """Pairs with images."""
-        return int(self.offset_vec.any(axis=1).sum())
+            pairs = np.unique(np.stack([self.pair_first, self.pair_second]), axis=1)
+            return coo_matrix((np.ones(pairs.shape[1], np.int8), tuple(pairs)), shape=shape).todok()
+        matrix = np.zeros(shape, np.int8)
+        matrix[self.pair_first, self.pair_second] = 1
+        return matrix
+
+    def _updated(self) -> None:
+        if self.nupdates == 0:
+            raise RuntimeError("Must call update(atoms) on your neighborlist first!")

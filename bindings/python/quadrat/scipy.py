@@ -1,19 +1,30 @@
 """KDTree with the calls of scipy.spatial.KDTree, for two and three dimensions and Euclidean distance, on a CellIndex.
 
 Everything is float64, as in scipy. boxsize makes axes periodic: data must then lie in [0, boxsize), and each point counts once, by
-its nearest image. Where scipy's order is that of its tree, it is that of the cells here, and always the same.
+its nearest image; axes whose boxsize is 0 or infinite are open. Where scipy's order is that of its tree, it is that of the cells
+here, and always the same. Nothing is nearer than a negative radius; scipy takes its square.
+
+A tree keeps the cells of the last few radii and numbers of neighbours that it was asked for, so that questions about single points
+cost microseconds in any order. It can be pickled and copied at any time, and makes its cells again.
 """
 from __future__ import annotations
 
-from typing import Any, Optional
+import math
+from collections import OrderedDict
+from typing import Any, Callable, Optional
 
 import numpy as np
 
+from . import _quadrat
 from ._arrays import F64, Array, ArrayLike, floats, points_of
 from ._neighbor_list import Neighbors
 from ._neighbors import CellIndex
 
 __all__ = ["KDTree", "cKDTree"]
+
+
+# So many indices are kept for each: radii of many rows, numbers of neighbours of many rows, and reaches for a few rows.
+_KEPT = 3
 
 
 class KDTree:
@@ -39,11 +50,27 @@ class KDTree:
         self._threads = threads
         if boxsize is not None:
             self.boxsize = np.broadcast_to(np.asarray(boxsize, float), self.m).copy()
-            self._box = np.where(self.boxsize > 0, self.boxsize, 0.0)
+            if not (self.boxsize >= 0).all():
+                raise ValueError("boxsize must not be negative or NaN")
+            periodic = (self.boxsize > 0) & np.isfinite(self.boxsize)
+            self._box = np.where(periodic, self.boxsize, 0.0) if periodic.any() else None
             for axis in np.nonzero(self.boxsize > 0)[0]:
                 if ((self.data[:, axis] >= self.boxsize[axis]) | (self.data[:, axis] < 0)).any():
                     raise ValueError("Some input data are greater than the size of the periodic box.")
-        self._kept: "dict[float, CellIndex]" = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        self._spread: "Optional[tuple[float, int]]" = None  # the volume of the data, and of how many dimensions
+        self._by_radius: "OrderedDict[float, CellIndex]" = OrderedDict()
+        self._by_reach: "OrderedDict[float, CellIndex]" = OrderedDict()  # powers of two
+        self._by_count: "OrderedDict[tuple[int, Optional[float]], CellIndex]" = OrderedDict()
+
+    def __getstate__(self) -> "dict[str, Any]":
+        return {name: value for name, value in self.__dict__.items() if name not in ("_by_radius", "_by_reach", "_by_count")}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     @property
     def maxes(self) -> Array:
@@ -56,13 +83,24 @@ class KDTree:
         return self.data.min(axis=0) if self.n else np.zeros(self.m)
 
     def _index(self, radius: float) -> CellIndex:
-        """The index for this radius; the last one is kept."""
-        kept = self._kept
-        found = kept.get(radius)
-        if found is None:
-            found = CellIndex(radius if radius > 0 else None, box=self._box, threads=self._threads, points=self.data)
-            self._kept = {radius: found}
-        return found
+        """The index for this radius."""
+        return _kept(self._by_radius, radius, lambda: CellIndex(radius, box=self._box, threads=self._threads, points=self.data))
+
+    def _few(self, rows: int) -> bool:
+        """Whether cells for just these rows would cost more than the search."""
+        return 8 * rows < self.n
+
+    def _covering(self, radius: float, rows: int) -> "tuple[CellIndex, float]":
+        """An index that reaches at least so far, and how far: for a few rows one that is there, or serves other radii, too."""
+        if radius in self._by_radius or not self._few(rows) or not 2.0**-60 < radius < 2.0**60:
+            return self._index(radius), radius
+        for kept in (self._by_radius, self._by_reach):
+            reach = min((reach for reach in kept if radius <= reach <= 4 * radius), default=0.0)
+            if reach:
+                kept.move_to_end(reach)
+                return kept[reach], reach
+        reach = 2.0 ** math.ceil(math.log2(radius))
+        return _kept(self._by_reach, reach, lambda: CellIndex(reach, box=self._box, threads=self._threads, points=self.data)), reach
 
     def _rows(self, x: ArrayLike) -> "tuple[Array, tuple[int, ...]]":
         """Points as (N, m), and the shape that they were given in."""
@@ -92,14 +130,13 @@ class KDTree:
         return d.reshape(*shape, len(ranks)), i.reshape(*shape, len(ranks))
 
     def _fill_nearest(self, rows: Array, k: int, bound: float, distances: Array, indices: Array) -> None:
-        index = self._index(0.0)
-        limit = None if not np.isfinite(bound) else float(np.nextafter(bound, 0.0))
-        if limit is not None and limit <= 0:
+        limit = None if bound == np.inf else float(bound)
+        if limit is not None and not limit > 0:
             return
         wanted = min(k, self.n)
         ask, todo = wanted, np.arange(len(rows))
         while len(todo):
-            near = index.find_nearest(ask, rows[todo], max_distance=limit)
+            near = self._nearest(ask, rows[todo], limit)
             found, lengths = near.to_dense(self.n)
             assert lengths is not None
             if self._box is not None:
@@ -111,6 +148,41 @@ class KDTree:
             short &= near.counts == ask
             todo = todo[short]
             ask *= 2
+
+    def _nearest(self, k: int, rows: Array, limit: Optional[float]) -> Neighbors:
+        """The k nearest, all nearer than a limit."""
+        if self._few(len(rows)) and 16 * k < self.n:
+            found = self._nearest_of_few(k, rows, limit)
+            if found is not None:
+                return found
+        index = _kept(self._by_count, (k, limit), lambda: CellIndex(box=self._box, threads=self._threads, points=self.data))
+        near = index.find_nearest(k, rows, max_distance=limit)
+        assert near.distances is not None
+        return near if limit is None else near._chosen(near.distances < limit)
+
+    def _nearest_of_few(self, k: int, rows: Array, limit: Optional[float]) -> Optional[Neighbors]:
+        """The same by a search within a radius, from cells that serve other numbers and limits, too; None where some row has fewer
+        points there than it asks for."""
+        if self._spread is None:
+            extent = np.ptp(self.data, axis=0)
+            wide = extent[extent > 1e-3 * extent.max(initial=0)]
+            self._spread = float(np.prod(wide)), max(1, len(wide))
+        volume, dimensions = self._spread
+        reach = (2 * k / self.n * volume) ** (1 / dimensions)
+        for _ in range(3):
+            enough = limit is not None and reach >= limit
+            wanted = limit if enough and limit is not None else reach
+            if not 2.0**-60 < wanted < 2.0**60:
+                return None
+            index, reach = self._covering(wanted, len(rows))
+            near = index.find_neighbors(rows, distances=True)
+            assert near.distances is not None
+            if limit is not None:
+                near = near._chosen(near.distances < limit)
+            if enough or bool((near.counts >= k).all()):
+                return _first(near, k)
+            reach *= 2
+        return None
 
     def query_pairs(self, r: float, p: float = 2, eps: float = 0, output_type: str = "set") -> Any:
         """The pairs i < j at most r apart, as a set or an array."""
@@ -125,6 +197,8 @@ class KDTree:
     def _pairs(self, r: float) -> Array:
         if not r > 0:
             return self._coincident_pairs() if r == 0 else np.empty((0, 2), np.intp)
+        if r == np.inf:
+            return np.stack(np.triu_indices(self.n, 1), axis=1).astype(np.intp)
         i, j = self._index(r).find_neighbors(half=True).to_coo(np.intp)
         pairs = np.stack([np.minimum(i, j), np.maximum(i, j)], axis=1)
         if self._box is None:
@@ -142,12 +216,41 @@ class KDTree:
         """Whether one point may be near in several images."""
         return self._box is not None and bool((2 * r >= self._box[self._box > 0]).any())
 
-    def _near(self, rows: Array, r: float, distances: bool = False) -> Neighbors:
-        """Who is at most r away from each row, each point once, by its nearest image."""
-        if not r > 0:
+    def _near(self, rows: Array, r: float, distances: Any = False) -> Neighbors:
+        """Who is at most r away from each row, each point once, by its nearest image. distances: False, True, or "squared"."""
+        if r == np.inf:
+            return self._everything(rows, distances)
+        if not r > 0 or not self.n:
             return _coincident(rows, self.data, r == 0)
-        near = self._index(r).find_neighbors(rows, distances=distances or self._images_repeat(r))
+        index, reach = (self._index(r), r) if distances is True else self._covering(r, len(rows))
+        beside: Any = distances or ("squared" if self._images_repeat(r) or reach != r else False)
+        near = index.find_neighbors(rows, distances=beside)
+        if reach != r:
+            squares: Any = near.distances
+            near = near._chosen(squares <= r * r)  # what the index itself compares
         return _once(near) if self._images_repeat(r) else near
+
+    def _near_each(self, rows: Array, radii: Array) -> Neighbors:
+        """Who is at most radii[k] away from rows[k]: one search at the largest, of which each row keeps what its own allows."""
+        largest = float(radii.max())
+        near = self._near(rows, largest, "squared")
+        if (radii == largest).all():
+            return near
+        assert near.distances is not None
+        return near._chosen(near.distances <= np.repeat(radii * radii, near.counts))
+
+    def _everything(self, rows: Array, distances: Any) -> Neighbors:
+        """Every point for each row."""
+        if not np.isfinite(rows).all():
+            raise ValueError("x must be finite")
+        gaps = self.data[None, :, :] - rows[:, None, :]
+        if self._box is not None:
+            for axis in np.nonzero(self._box > 0)[0]:
+                gaps[..., axis] -= self._box[axis] * np.rint(gaps[..., axis] / self._box[axis])
+        lengths = (gaps * gaps).sum(axis=2).reshape(-1)
+        offsets = np.arange(len(rows) + 1, dtype=np.int64) * self.n
+        indices = np.tile(np.arange(self.n, dtype=np.int32), len(rows))
+        return Neighbors(offsets, indices, lengths if distances == "squared" else np.sqrt(lengths), columns=self.n)
 
     def query_ball_point(self, x: ArrayLike, r: ArrayLike, p: float = 2.0, eps: float = 0, workers: int = 1,
                          return_sorted: Optional[bool] = None, return_length: bool = False) -> Any:
@@ -155,18 +258,17 @@ class KDTree:
         _euclidean(p, eps)
         rows, shape = self._rows(x)
         radii = np.broadcast_to(np.asarray(r, float), shape).reshape(-1)
-        out = np.empty(len(rows), np.intp if return_length else object)
-        for radius in np.unique(radii):
-            chosen = np.nonzero(radii == radius)[0]
-            near = self._near(rows[chosen] if len(chosen) < len(rows) else rows, float(radius))
-            if return_length:
-                out[chosen] = near.counts
-                continue
-            sort = return_sorted or (return_sorted is None and shape != ())
-            indices = _sorted_rows(near) if sort else near.indices
-            values, ends = indices.tolist(), near.offsets.tolist()
-            for place, begin, end in zip(chosen.tolist(), ends, ends[1:]):
-                out[place] = values[begin:end]
+        out = np.zeros(len(rows), np.intp) if return_length else np.empty(len(rows), object)
+        sort = bool(return_sorted or (return_sorted is None and shape != ()))
+        for chosen in _alike(radii):
+            whole = len(chosen) == len(rows)
+            asked, own = (rows, radii) if whole else (rows[chosen], radii[chosen])
+            near = self._near(asked, float(own[0])) if (own == own[0]).all() or np.isnan(own[0]) else self._near_each(asked, own)
+            found = near.counts if return_length else _lists(near, sort)
+            if whole:
+                out = found
+            else:
+                out[chosen] = found
         if shape == ():
             return int(out[0]) if return_length else out[0]
         return out.reshape(shape)
@@ -175,8 +277,7 @@ class KDTree:
         """For each point of this tree the points of the other that are at most r away, sorted."""
         _euclidean(p, eps)
         near = other._near(self.data, float(r))
-        values, ends = _sorted_rows(near).tolist(), near.offsets.tolist()
-        return [values[begin:end] for begin, end in zip(ends, ends[1:])]
+        return list(_lists(near, True))
 
     def sparse_distance_matrix(self, other: "KDTree", max_distance: float, p: float = 2.0, output_type: str = "dok_matrix") -> Any:
         """Distances of at most max_distance between the points of two trees: "dok_matrix", "coo_matrix", "dict" or "ndarray"."""
@@ -211,11 +312,12 @@ class KDTree:
             return np.empty(0, np.intp)
         if not cumulative and (np.diff(edges) < 0).any():
             raise ValueError("r must be non-decreasing if cumulative is False")
+        edges = np.where(np.isnan(edges), np.inf, edges)  # scipy's choice
         largest = float(edges.max())
-        near = other._near(self.data, largest, distances=True)
+        near = other._near(self.data, largest, "squared")
         assert near.distances is not None
         lengths = np.sort(near.distances)
-        counts = np.searchsorted(lengths, edges, side="right")
+        counts = np.searchsorted(lengths, np.where(edges < 0, -1.0, edges * edges), side="right")
         if not cumulative:
             counts = np.diff(counts, prepend=0)
         return int(counts[0]) if radii.ndim == 0 else counts.astype(np.intp)
@@ -255,9 +357,44 @@ def _once(near: Neighbors) -> Neighbors:
     return Neighbors(np.concatenate([[0], np.cumsum(counts)]), j[keep], near.distances[order][keep], columns=near.columns)
 
 
-def _sorted_rows(near: Neighbors) -> Array:
-    """The indices, ascending in each row."""
-    return near.indices[np.lexsort((near.indices, near.homes))]
+def _first(near: Neighbors, k: int) -> Neighbors:
+    """The k nearest of each row, nearest first, equal distances by index."""
+    assert near.distances is not None
+    homes = near.homes
+    order = np.lexsort((near.indices, near.distances, homes))
+    order = order[np.arange(len(order)) - near.offsets[homes] < k]
+    counts = np.minimum(near.counts, k)
+    return Neighbors(np.concatenate([[0], np.cumsum(counts)]), near.indices[order], near.distances[order], columns=near.columns)
+
+
+def _lists(near: Neighbors, sort: bool) -> Array:
+    """An array of lists, one per row."""
+    return _quadrat.row_lists(near.offsets, np.ascontiguousarray(near.indices).view(np.uint32), sort)
+
+
+def _alike(radii: Array) -> "list[Array]":
+    """The rows of radii that are worth one search: within a factor of two, and the rest by itself."""
+    if len(radii) and (radii == radii[0]).all():
+        return [np.arange(len(radii))]
+    with np.errstate(all="ignore"):
+        sizes = np.where(radii > 0, np.ceil(np.log2(radii)), -np.inf)
+    sizes[np.isnan(radii) | (radii < 0)] = np.nan
+    groups = [np.nonzero(sizes == size)[0] for size in np.unique(sizes[~np.isnan(sizes)])]
+    none = np.nonzero(np.isnan(sizes))[0]
+    return groups + ([none] if len(none) else [])
+
+
+def _kept(kept: "OrderedDict[Any, CellIndex]", key: Any, make: "Callable[[], CellIndex]") -> CellIndex:
+    """What is kept under the key, made if it is not; what was not asked for the longest time goes."""
+    found = kept.get(key)
+    if found is None:
+        found = make()
+        while len(kept) >= _KEPT:
+            kept.popitem(last=False)
+        kept[key] = found
+    else:
+        kept.move_to_end(key)
+    return found
 
 
 def _coincident(rows: Array, data: Array, wanted: bool) -> Neighbors:

@@ -11,6 +11,9 @@ void bind_neighbors(pybind11::module_& module);
 void bind_rows(pybind11::module_& module);
 void bind_voxels(pybind11::module_& module);
 void bind_contacts(pybind11::module_& module);
+void bind_features(pybind11::module_& module);
+void bind_periodic_boxes(pybind11::module_& module);
+void bind_voxel_edits(pybind11::module_& module);
 void bind_simulation(pybind11::module_& module);
 
 }  // namespace quadrat::python

@@ -4,6 +4,7 @@
 #include "bind.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <type_traits>
@@ -39,6 +40,10 @@ void refuse_twice(std::span<const std::uint32_t> slots) {
         throw Error(ErrorKind::duplicate, "slot " + std::to_string(*twice) + " is named twice", {.field = "slots"});
 }
 
+const char* argument(bool spheres) {
+    return spheres ? "spheres" : "boxes";
+}
+
 void refuse_another_number(std::size_t given, std::size_t wanted, const char* field) {
     if (given != wanted)
         throw Error(ErrorKind::bad_shape, "expected " + std::to_string(wanted) + " rows, got " + std::to_string(given),
@@ -61,9 +66,11 @@ py::array find_pairs_once(const py::array& boxes, int dimension, unsigned thread
                   worth_a_thread(options.executor, given.size()) ? Call::Work::aside : Call::Work::here);
         options.watch = call.watch();
         std::vector<Pair> pairs;
-        call.run([&] {
-            pairs = quadrat::find_pairs(given, options);
-            if (sorted) std::sort(pairs.begin(), pairs.end());
+        naming("boxes", [&] {
+            call.run([&] {
+                pairs = quadrat::find_pairs(given, options);
+                if (sorted) std::sort(pairs.begin(), pairs.end());
+            });
         });
         return pairs_array(std::move(pairs));
     });
@@ -100,10 +107,13 @@ std::uint32_t BoxSet::insert(const py::array& rows, bool spheres, const py::obje
         if (!groups.is_none()) refuse_another_number(group.size(), given.size(), "group");
         refuse_another_number(mask.size(), group.size(), "mask");
         std::uint32_t first = 0;
-        Call().write(lock_, [&] {
-            first = grid.insert(given);
-            for (std::uint32_t k = 0; k < group.size(); ++k) grid.set_filter(grid.id(first + k), {group[k], mask[k]});
-            recount(grid);
+        naming(argument(spheres), [&] {
+            Call().write(lock_, [&] {
+                first = grid.insert(given);
+                for (std::uint32_t k = 0; k < group.size(); ++k)
+                    grid.set_filter(grid.id(first + k), {group[k], mask[k]});
+                recount(grid);
+            });
         });
         return first;
     });
@@ -131,21 +141,25 @@ py::array BoxSet::insert_half_spaces(const py::array& given, std::uint32_t group
 }
 
 void BoxSet::update(const py::array& rows, bool spheres) {
-    visit_rows(rows, spheres, [&](auto& grid, const auto given) { Call().write(lock_, [&] { grid.update(given); }); });
+    visit_rows(rows, spheres, [&](auto& grid, const auto given) {
+        naming(argument(spheres), [&] { Call().write(lock_, [&] { grid.update(given); }); });
+    });
 }
 
 void BoxSet::move(const py::array& slots, const py::array& rows, bool spheres) {
     const auto places = elements<std::uint32_t>(slots);
     visit_rows(rows, spheres, [&]<int D, class T, class Shape>(Grid<D, T>& grid, std::span<const Shape> given) {
-        refuse_another_number(given.size(), places.size(), spheres ? "spheres" : "boxes");
-        Call().write(lock_, [&] {
-            const std::vector<Id> ids = ids_of(grid, places);
-            if constexpr (std::is_same_v<Shape, Box<D, T>>) {
-                grid.move(ids, given);
-            } else {
-                Grid<D, T>().insert(given);  // refuses what the real one would refuse, with the row
-                for (std::size_t k = 0; k < ids.size(); ++k) grid.move(ids[k], given[k]);
-            }
+        refuse_another_number(given.size(), places.size(), argument(spheres));
+        naming(argument(spheres), [&] {
+            Call().write(lock_, [&] {
+                const std::vector<Id> ids = ids_of(grid, places);
+                if constexpr (std::is_same_v<Shape, Box<D, T>>) {
+                    grid.move(ids, given);
+                } else {
+                    Grid<D, T>().insert(given);  // refuses what the real one would refuse, with the row
+                    for (std::size_t k = 0; k < ids.size(); ++k) grid.move(ids[k], given[k]);
+                }
+            });
         });
     });
 }
@@ -199,6 +213,7 @@ void BoxSet::clear() {
 
 py::array BoxSet::find_pairs(bool sorted, py::object progress) {
     std::vector<Pair> pairs;
+    finding_.renew();
     visit([&](auto& grid) {
         Call call(std::move(progress), work_on(size_));
         call.read(lock_, [&] {
@@ -210,16 +225,19 @@ py::array BoxSet::find_pairs(bool sorted, py::object progress) {
     return pairs_array(std::move(pairs));
 }
 
-py::array BoxSet::find_pairs_with(BoxSet& other, bool sorted) {
+py::array BoxSet::find_pairs_with(BoxSet& other, bool sorted, py::object progress) {
     std::vector<Pair> pairs;
-    Call call(py::none(), work_on(size_ + other.size_));
+    finding_.renew();
+    Call call(std::move(progress), work_on(size_ + other.size_));
+    std::optional<ObjectLock::Use> use_other;
+    if (&other != this) use_other.emplace(other.lock_);
     visit([&](auto& grid) {
         auto* const second = std::get_if<std::decay_t<decltype(grid)>>(&other.grid_);
         if (!second)
             throw Error(ErrorKind::bad_shape, "the two sets have different dimensions or types", {.field = "other"});
         call.read(lock_, [&] {
             const UnderWay now(*this, call);
-            std::shared_lock there(other.lock_.mutex, std::defer_lock);
+            auto there = other.lock_.to_read_later();
             if (&other != this) there.lock();
             pairs_between(grid, *second, pairs);
             if (sorted) std::sort(pairs.begin(), pairs.end());
@@ -230,6 +248,7 @@ py::array BoxSet::find_pairs_with(BoxSet& other, bool sorted) {
 
 py::tuple BoxSet::find_events(py::object progress) {
     std::vector<Pair> begun, persisting, ended;
+    finding_.renew();
     visit([&](auto& grid) {
         Call call(std::move(progress), work_on(size_));
         call.read(lock_, [&] {
@@ -275,7 +294,7 @@ void bind_broad_phase(py::module_& module) {
         .def("rest", &BoxSet::rest, "slots"_a, "asleep"_a)
         .def("clear", &BoxSet::clear)
         .def("find_pairs", &BoxSet::find_pairs, "sorted"_a, "progress"_a)
-        .def("find_pairs_with", &BoxSet::find_pairs_with, "other"_a, "sorted"_a)
+        .def("find_pairs_with", &BoxSet::find_pairs_with, "other"_a, "sorted"_a, "progress"_a)
         .def("find_events", &BoxSet::find_events, "progress"_a)
         .def("find", &BoxSet::find, "shape"_a, "rows"_a, "filter"_a, "progress"_a)
         .def("find_any", &BoxSet::find_any, "boxes"_a, "filter"_a)

@@ -43,7 +43,7 @@ class BoxSet {
     void clear();
 
     py::array find_pairs(bool sorted, py::object progress);
-    py::array find_pairs_with(BoxSet& other, bool sorted);
+    py::array find_pairs_with(BoxSet& other, bool sorted, py::object progress);
     /// (begun, persisting, ended) since the last call.
     py::tuple find_events(py::object progress);
 
@@ -71,7 +71,7 @@ class BoxSet {
     /// asks here whom to tell.
     class UnderWay {
       public:
-        UnderWay(BoxSet& set, Call& call) : set_(set), only_one_(set.finding_) { set_.under_way_ = &call; }
+        UnderWay(BoxSet& set, Call& call) : set_(set), only_one_(set.finding_.get()) { set_.under_way_ = &call; }
         ~UnderWay() { set_.under_way_ = nullptr; }
         UnderWay(const UnderWay&) = delete;
         UnderWay& operator=(const UnderWay&) = delete;
@@ -117,7 +117,7 @@ class BoxSet {
     }
 
     std::atomic<std::size_t> size_ = 0, slots_ = 0;  // of the grid, for those who do not wait for a change
-    std::mutex finding_;
+    ForkSafe<std::mutex> finding_;
     std::atomic<Call*> under_way_ = nullptr;
     PairEvents events_;  // guarded by finding_
     HashGridOptions options_;

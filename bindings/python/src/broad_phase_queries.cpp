@@ -4,9 +4,14 @@
 
 #include "base/parallel.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -14,7 +19,7 @@
 namespace quadrat::python {
 namespace {
 
-constexpr std::size_t queries_per_task = 512;
+constexpr std::size_t queries_per_task = 64;  // so few that rays through a whole world take some milliseconds
 
 // How many queries are asked at once: as many as take about 20 ms, at least one task per thread. What is found does not
 // depend on it.
@@ -62,6 +67,33 @@ Error placed(const Error& error, std::size_t first, std::size_t count, One&& one
     return error;
 }
 
+// The argument that the column of a query was in.
+template <int D, class T>
+const char* argument_of(const Vec<D, T>&, std::optional<std::uint64_t>) {
+    return "points";
+}
+template <int D, class T>
+const char* argument_of(const Box<D, T>&, std::optional<std::uint64_t>) {
+    return "boxes";
+}
+template <int D, class T>
+const char* argument_of(const Sphere<D, T>&, std::optional<std::uint64_t>) {
+    return "spheres";
+}
+template <int D, class T>
+const char* argument_of(const Segment<D, T>&, std::optional<std::uint64_t>) {
+    return "segments";
+}
+template <int D, class T>
+const char* argument_of(const Ray<D, T>& ray, std::optional<std::uint64_t>) {
+    bool origin = true, direction = true;
+    for (int k = 0; k < D; ++k) {
+        origin &= std::isfinite(ray.origin[k]);
+        direction &= std::isfinite(ray.direction[k]);
+    }
+    return !origin ? "origins" : !direction ? "directions" : "lengths";
+}
+
 // ask(part of the queries, number of the first) for one part after the other; one(k) asks query k alone.
 template <class Query, class Ask, class One>
 void in_parts(std::span<const Query> queries, Call& call, const Executor* executor, Ask&& ask, One&& one) {
@@ -71,7 +103,11 @@ void in_parts(std::span<const Query> queries, Call& call, const Executor* execut
         try {
             ask(queries.subspan(first, count), first);
         } catch (const Error& e) {
-            throw placed(e, first, count, one);
+            const Error found = placed(e, first, count, one);
+            Where where = found.where();
+            if (!where.index) throw found;
+            where.field = argument_of(queries[*where.index], where.column);
+            throw Error(found.kind(), found.message(), where);
         }
         first += count;
         call.look_or_throw(static_cast<double>(first) / static_cast<double>(queries.size()));
@@ -88,6 +124,19 @@ void one_by_one(std::span<const Query> queries, Call& call, Executor* executor, 
         });
     };
     in_parts(queries, call, executor, ask, one);
+}
+
+void refuse_beyond(double bytes, std::size_t most) {
+    if (bytes <= static_cast<double>(most)) return;
+    char text[96];
+    std::snprintf(text, sizeof text, "the result takes %.0f bytes, and %.0f are there", bytes,
+                  static_cast<double>(most));
+    throw Error(ErrorKind::too_large, text, {.field = "max_bytes"});
+}
+
+// More than the machine has is not even tried: the system would promise it, and end the process when it is written.
+std::size_t physical_memory() {
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 // The rows of a part, ascending, behind those before it.
@@ -144,6 +193,7 @@ py::tuple BoxSet::find(int shape, const py::array& given, const py::object& filt
                     [&](std::span<const Query> part, std::size_t) {
                         grid.find_all(part, found, options);
                         append(found, options_.executor, offsets, slots);
+                        refuse_beyond(static_cast<double>(slots.size() * 4 + offsets.size() * 8), options_.max_bytes);
                     },
                     [&](std::size_t k) { grid.find(queries[k], row); });
             });
@@ -203,6 +253,8 @@ py::tuple BoxSet::k_nearest(const py::array& points, std::uint32_t count, const 
     const QueryOptions options = options_of(filter);
     return visit([&]<int D, class T>(Grid<D, T>& grid) {
         const auto given = points_of<D, T>(points);
+        const auto wanted = static_cast<double>(given.size()) * count * (sizeof(std::int64_t) + sizeof(T));
+        refuse_beyond(wanted, std::min(options_.max_bytes, physical_memory()));
         Hits<T> hits(given.size() * count);
         Call call(py::none(), work_on(given.size()));
         call.read(lock_, [&] {

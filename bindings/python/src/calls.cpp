@@ -2,6 +2,7 @@
 
 #include <quadrat/error.hpp>
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -31,6 +32,8 @@ class SharedPool final : public Executor {
         pool_.run(count, task, context);
         busy_.store(false, std::memory_order_release);
     }
+    /// In a forked child, to which no thread at work came along.
+    void after_fork() { busy_.store(false); }
 
   private:
     ThreadExecutor pool_;
@@ -44,6 +47,28 @@ unsigned processors() {
     if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
     return std::max(1u, std::thread::hardware_concurrency());
 }
+
+// Both never destroyed: threads that sleep end with the process, and joining them while a module is unloaded may hang.
+struct Pools {
+    std::mutex mutex;
+    std::map<unsigned, std::unique_ptr<SharedPool>> by_threads;
+};
+Pools& pools() {
+    static auto* const all = new Pools;
+    return *all;
+}
+
+std::atomic<unsigned> forks_so_far = 0;
+
+// Nobody is making a pool while the process is copied, so that the child finds the map whole.
+[[maybe_unused]] const bool watching_forks = [] {
+    return pthread_atfork([] { pools().mutex.lock(); }, [] { pools().mutex.unlock(); },
+                          [] {
+                              for (const auto& entry : pools().by_threads) entry.second->after_fork();
+                              ++forks_so_far;
+                              pools().mutex.unlock();
+                          }) == 0;
+}();
 
 // The objects that this thread is using, innermost last.
 thread_local std::vector<const ObjectLock*> held_here;
@@ -79,16 +104,20 @@ const char* name(ErrorKind kind) {
 Executor* executor_of(unsigned threads) {
     if (threads == 0) threads = processors();
     if (threads == 1) return nullptr;
-    // Never destroyed: threads that sleep end with the process, and joining them while a module is unloaded may hang.
-    static auto* const mutex = new std::mutex;
-    static auto* const pools = new std::map<unsigned, std::unique_ptr<SharedPool>>;
-    const std::lock_guard lock(*mutex);
-    std::unique_ptr<SharedPool>& pool = (*pools)[threads];
+    const std::lock_guard lock(pools().mutex);
+    std::unique_ptr<SharedPool>& pool = pools().by_threads[threads];
     if (!pool) pool = std::make_unique<SharedPool>(threads);
     return pool.get();
 }
 
-ObjectLock::Use::Use(const ObjectLock& lock) {
+unsigned forks() noexcept {
+    return forks_so_far;
+}
+
+ObjectLock::Use::Use(ObjectLock& lock) {
+    if (lock.mutex_.renew()) lock.torn_ = lock.changing_;
+    if (lock.torn_)
+        throw std::runtime_error("another thread was changing this object when the process was forked: make a new one");
     if (std::find(held_here.begin(), held_here.end(), &lock) != held_here.end())
         throw std::runtime_error("an object cannot be used by the progress callback of its own call");
     held_here.push_back(&lock);
@@ -155,6 +184,26 @@ void Call::run_aside(const std::function<void()>& fn) {
         if (!failure_) look_now(fraction_.load(std::memory_order_relaxed));
     worker.join();
     if (thrown) std::rethrow_exception(thrown);
+}
+
+void StoppingExecutor::run(std::size_t count, void (*task)(void*, std::size_t), void* context) {
+    struct Tasks {
+        const Watch& watch;
+        void (*task)(void*, std::size_t);
+        void* context;
+    } tasks{watch_, task, context};
+    const auto watched = [](void* given, std::size_t k) {
+        const Tasks& t = *static_cast<Tasks*>(given);
+        if (t.watch.stop.stop_requested()) return;
+        t.task(t.context, k);
+        t.watch.report(0);
+    };
+    if (inner_) {
+        inner_->run(count, watched, &tasks);
+    } else {
+        for (std::size_t k = 0; k < count; ++k) watched(&tasks, k);
+    }
+    if (watch_.stop.stop_requested()) throw Error(ErrorKind::stopped, "stopped on request");
 }
 
 void register_errors() {

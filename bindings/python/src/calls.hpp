@@ -3,15 +3,18 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <quadrat/error.hpp>
 #include <quadrat/executor.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -34,20 +37,63 @@ using namespace pybind11::literals;
     return executor && count >= 20'000;
 }
 
+/// How many forks lie between this process and the one that loaded the module. A forked child has one thread: locks
+/// that others held in the parent stay locked for ever, and are made anew where this number has grown.
+[[nodiscard]] unsigned forks() noexcept;
+
+/// A mutex that a forked child gets anew.
+template <class Mutex>
+class ForkSafe {
+  public:
+    /// With the GIL, before get() is asked by whoever works without it. True if the process was forked since.
+    bool renew() {
+        if (born_ == forks()) return false;
+        (void)mutex_.release();  // locked by a thread that is not here: it can be neither unlocked nor destroyed
+        mutex_ = std::make_unique<Mutex>();
+        born_ = forks();
+        return true;
+    }
+    [[nodiscard]] Mutex& get() const { return *mutex_; }
+
+  private:
+    std::unique_ptr<Mutex> mutex_ = std::make_unique<Mutex>();
+    unsigned born_ = forks();
+};
+
 /// Guards one object of Python's: readers together, a writer alone. A thread that asks for an object that it is using
-/// already (from a progress callback) gets a RuntimeError in place of a deadlock.
+/// already (from a progress callback) gets a RuntimeError in place of a deadlock, and so does a forked child for an
+/// object that another thread was changing when it was forked.
 class ObjectLock {
   public:
-    /// Marks the object as used by this thread.
+    /// Marks the object as used by this thread. Made and destroyed with the GIL.
     class Use {
       public:
-        explicit Use(const ObjectLock& lock);
+        explicit Use(ObjectLock& lock);
         ~Use();
         Use(const Use&) = delete;
         Use& operator=(const Use&) = delete;
     };
-    /// Held by the thread that works, without the GIL.
-    std::shared_mutex mutex;
+    /// Both are asked for by the thread that works, without the GIL.
+    [[nodiscard]] std::shared_lock<std::shared_mutex> to_read() { return std::shared_lock(mutex_.get()); }
+    [[nodiscard]] std::shared_lock<std::shared_mutex> to_read_later() {
+        return std::shared_lock(mutex_.get(), std::defer_lock);
+    }
+    class Writing {
+      public:
+        explicit Writing(ObjectLock& lock) : lock_(lock), held_(lock.mutex_.get()) { lock_.changing_ = true; }
+        ~Writing() { lock_.changing_ = false; }
+        Writing(const Writing&) = delete;
+        Writing& operator=(const Writing&) = delete;
+
+      private:
+        ObjectLock& lock_;
+        std::unique_lock<std::shared_mutex> held_;
+    };
+
+  private:
+    ForkSafe<std::shared_mutex> mutex_;
+    std::atomic<bool> changing_ = false;
+    bool torn_ = false;  // a thread that is not here was changing the object
 };
 
 /// One call. Signals are looked at on the calling thread, at most every 20 ms, since that takes the GIL; an exception
@@ -67,6 +113,8 @@ class Call {
     /// For a watch that has no stop token of this call: what watch() does, and Error{stopped} once something was
     /// raised.
     void look_or_throw(double fraction);
+    /// True once an exception was raised, which ends the call.
+    [[nodiscard]] bool failed() const { return stop().stop_requested(); }
 
     /// fn() without the GIL.
     template <class Fn>
@@ -89,7 +137,7 @@ class Call {
     void read(ObjectLock& lock, Fn&& fn) {
         const ObjectLock::Use use(lock);
         run([&] {
-            const std::shared_lock held(lock.mutex);
+            const auto held = lock.to_read();
             fn();
         });
     }
@@ -97,7 +145,7 @@ class Call {
     void write(ObjectLock& lock, Fn&& fn) {
         const ObjectLock::Use use(lock);
         run([&] {
-            const std::unique_lock held(lock.mutex);
+            const ObjectLock::Writing held(lock);
             fn();
         });
     }
@@ -119,6 +167,37 @@ class Call {
     StopSource stop_;
     std::optional<py::error_already_set> failure_;
 };
+
+/// For calls of the library that have no watch: an executor that looks at signals between its tasks, and ends what runs
+/// on it by Error{stopped} once something was raised.
+class StoppingExecutor final : public Executor {
+  public:
+    /// inner: null for the calling thread; like the call it must outlive this.
+    StoppingExecutor(Call& call, Executor* inner) : watch_(call.watch()), inner_(inner) {}
+
+    /// At least 2, with which the library asks for run().
+    [[nodiscard]] unsigned threads() const noexcept override { return inner_ ? inner_->threads() : 2; }
+    void run(std::size_t count, void (*task)(void*, std::size_t), void* context) override;
+
+  private:
+    Watch watch_;
+    Executor* inner_;
+};
+
+/// fn(), whose errors about a row name the argument that it is a row of, where the library names none, or a part of it.
+template <class Fn>
+decltype(auto) naming(const char* argument, Fn&& fn) {
+    try {
+        return fn();
+    } catch (const Error& e) {
+        Where where = e.where();
+        const bool part = where.field == "center" || where.field == "radius";
+        if (!where.index || (!where.field.empty() && !part)) throw;
+        const std::string message = part ? where.field + " " + e.message() : e.message();
+        where.field = argument;
+        throw Error(e.kind(), message, where);
+    }
+}
 
 /// Errors of the library become those of quadrat._errors.
 void register_errors();

@@ -1,4 +1,4 @@
-// Contact of moving meshes: find_contacts as a structured array, find_candidates, and times of single queries.
+// Contact of moving meshes: contacts as a structured array, candidates that are kept, the time until the first one.
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "calls.hpp"
@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace quadrat::python {
@@ -81,13 +82,33 @@ ContactOptions options_of(double min_distance, double tolerance, const std::stri
     return options;
 }
 
-// (contacts, earliest, [vertex times of each mesh], number of candidates)
-py::tuple contacts_of(const std::vector<py::tuple>& given, double min_distance, double tolerance,
-                      const std::string& scope, std::uint64_t max_candidates, unsigned threads) {
+// fn(meshes, options) without the GIL, so that Ctrl-C ends it.
+template <class Fn>
+void watched(const std::vector<py::tuple>& given, ContactOptions options, Fn&& fn) {
     const std::vector<MovingMesh> meshes = meshes_of(given);
-    const ContactOptions options = options_of(min_distance, tolerance, scope, max_candidates, threads);
+    std::size_t vertices = 0;
+    for (const MovingMesh& mesh : meshes) vertices += mesh.start.size();
+    Call call(py::none(), vertices > 2'000 ? Call::Work::aside : Call::Work::here);
+    StoppingExecutor executor(call, options.executor);
+    options.executor = &executor;
+    call.run([&] { fn(std::span<const MovingMesh>(meshes), options); });
+}
+
+// Candidates that stay, and whose memory arrays share.
+struct Kept {
+    std::shared_ptr<const Candidates> pairs;
+};
+
+// (contacts, earliest, [vertex times of each mesh], number of candidates)
+// kept: candidates of before, or null.
+py::tuple contacts_of(const std::vector<py::tuple>& given, const Kept* kept, double min_distance, double tolerance,
+                      const std::string& scope, std::uint64_t max_candidates, unsigned threads) {
     ContactList list;
-    Call().run([&] { list = quadrat::find_contacts(std::span<const MovingMesh>(meshes), options); });
+    watched(given, options_of(min_distance, tolerance, scope, max_candidates, threads),
+            [&](std::span<const MovingMesh> meshes, const ContactOptions& options) {
+                list = kept ? quadrat::find_contacts(meshes, *kept->pairs, options)
+                            : quadrat::find_contacts(meshes, options);
+            });
     py::array_t<Row> contacts(static_cast<py::ssize_t>(list.size()));
     Row* to = contacts.mutable_data();
     for (const Contact& c : list) *to++ = row_of(c);
@@ -96,40 +117,77 @@ py::tuple contacts_of(const std::vector<py::tuple>& given, double min_distance, 
     return py::make_tuple(contacts, list.earliest, times, list.candidates);
 }
 
-py::dict candidates_of(const std::vector<py::tuple>& given, double min_distance, const std::string& scope,
-                       std::uint64_t max_candidates, unsigned threads) {
-    const std::vector<MovingMesh> meshes = meshes_of(given);
-    const ContactOptions options = options_of(min_distance, 1e-6, scope, max_candidates, threads);
-    Candidates found;
-    Call().run([&] { found = quadrat::find_candidates(meshes, options); });
-    return py::dict("edges"_a = taken<std::uint32_t>(std::move(found.edges)),
-                    "vertex_face"_a = taken<std::uint32_t>(std::move(found.vertex_face)),
-                    "edge_edge"_a = taken<std::uint32_t>(std::move(found.edge_edge)),
-                    "vertex_edge"_a = taken<std::uint32_t>(std::move(found.vertex_edge)),
-                    "vertex_vertex"_a = taken<std::uint32_t>(std::move(found.vertex_vertex)));
+double earliest_of(const std::vector<py::tuple>& given, const Kept* kept, double t_max, double min_distance,
+                   double tolerance, const std::string& scope, std::uint64_t max_candidates, unsigned threads) {
+    double time = 0;
+    watched(given, options_of(min_distance, tolerance, scope, max_candidates, threads),
+            [&](std::span<const MovingMesh> meshes, const ContactOptions& options) {
+                time =
+                    kept ? earliest_time(meshes, *kept->pairs, t_max, options) : earliest_time(meshes, t_max, options);
+            });
+    return time;
 }
 
-// start, end: (N, 12), four points each.
-py::array times_of(bool edges, const py::array& start, const py::array& end, double min_distance, double tolerance) {
-    const auto from = rows<FourPoints, double>(start);
-    const auto to = rows<FourPoints, double>(end);
-    std::vector<double> times(from.size());
-    Call().run([&] {
-        impact_times(edges ? ImpactKind::edge_edge : ImpactKind::vertex_face, from, to, times,
-                     {.tolerance = tolerance, .min_distance = min_distance});
-    });
-    return taken<double>(std::move(times));
+Kept candidates_of(const std::vector<py::tuple>& given, double min_distance, const std::string& scope,
+                   std::uint64_t max_candidates, unsigned threads) {
+    const auto found = std::make_shared<Candidates>();
+    watched(given, options_of(min_distance, 1e-6, scope, max_candidates, threads),
+            [&](std::span<const MovingMesh> meshes, const ContactOptions& options) {
+                *found = quadrat::find_candidates(meshes, options);
+            });
+    return {found};
+}
+
+// Pairs of numbers on the memory of the candidates.
+template <class E>
+py::array pairs_view(const std::vector<E>& pairs, const std::shared_ptr<const Candidates>& owner) {
+    static_assert(sizeof(E) == 8);
+    if (pairs.empty()) return py::array_t<std::uint32_t>(Shape{0, 2});
+    auto array =
+        view(reinterpret_cast<const std::uint32_t*>(pairs.data()), {static_cast<py::ssize_t>(pairs.size()), 2}, owner);
+    array.attr("flags").attr("writeable") = false;  // a line search may look at them at any time
+    return array;
+}
+
+py::dict arrays_of(const Kept& kept) {
+    const auto& c = kept.pairs;
+    return py::dict("edges"_a = pairs_view(c->edges, c), "vertex_face"_a = pairs_view(c->vertex_face, c),
+                    "edge_edge"_a = pairs_view(c->edge_edge, c), "vertex_edge"_a = pairs_view(c->vertex_edge, c),
+                    "vertex_vertex"_a = pairs_view(c->vertex_vertex, c));
+}
+
+std::vector<Pair> pairs_from(const py::array& given) {
+    const auto all = rows<Pair, std::uint32_t>(given);
+    return {all.begin(), all.end()};
+}
+
+// The candidates of arrays as arrays_of() gives them.
+Kept kept_from(const py::array& edges, const py::array& vertex_face, const py::array& edge_edge,
+               const py::array& vertex_edge, const py::array& vertex_vertex) {
+    const auto found = std::make_shared<Candidates>();
+    const auto all_edges = rows<Edge, std::uint32_t>(edges);
+    found->edges.assign(all_edges.begin(), all_edges.end());
+    found->vertex_face = pairs_from(vertex_face);
+    found->edge_edge = pairs_from(edge_edge);
+    found->vertex_edge = pairs_from(vertex_edge);
+    found->vertex_vertex = pairs_from(vertex_vertex);
+    return {found};
 }
 
 }  // namespace
 
 void bind_contacts(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(Row, time, distance, barycentric, normal, first, second, meshes, features, vertices, kind);
-    module.def("find_contacts", contacts_of, "meshes"_a, "min_distance"_a, "tolerance"_a, "scope"_a, "max_candidates"_a,
-               "threads"_a);
+    py::class_<Kept>(module, "Candidates")
+        .def(py::init(&kept_from), "edges"_a, "vertex_face"_a, "edge_edge"_a, "vertex_edge"_a, "vertex_vertex"_a)
+        .def("arrays", arrays_of)
+        .def("size", [](const Kept& kept) { return kept.pairs->size(); });
+    module.def("find_contacts", contacts_of, "meshes"_a, "candidates"_a, "min_distance"_a, "tolerance"_a, "scope"_a,
+               "max_candidates"_a, "threads"_a);
+    module.def("earliest_time", earliest_of, "meshes"_a, "candidates"_a, "t_max"_a, "min_distance"_a, "tolerance"_a,
+               "scope"_a, "max_candidates"_a, "threads"_a);
     module.def("find_candidates", candidates_of, "meshes"_a, "min_distance"_a, "scope"_a, "max_candidates"_a,
                "threads"_a);
-    module.def("impact_times", times_of, "edges"_a, "start"_a, "end"_a, "min_distance"_a, "tolerance"_a);
 }
 
 }  // namespace quadrat::python

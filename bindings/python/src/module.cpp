@@ -14,6 +14,9 @@ PYBIND11_MODULE(_quadrat, module) {
     quadrat::python::bind_rows(module);
     quadrat::python::bind_voxels(module);
     quadrat::python::bind_contacts(module);
+    quadrat::python::bind_features(module);
+    quadrat::python::bind_periodic_boxes(module);
+    quadrat::python::bind_voxel_edits(module);
 #if QUADRAT_HAS_SIMULATION
     quadrat::python::bind_simulation(module);
 #endif

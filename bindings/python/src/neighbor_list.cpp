@@ -2,6 +2,9 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "calls.hpp"
+
+#include <pybind11/stl.h>
 
 #include <cstdint>
 #include <limits>
@@ -27,8 +30,16 @@ py::object vectors_array(const SharedList& shared) {
 
 }  // namespace
 
-py::tuple SharedList::arrays() const {
+py::object SharedList::restored(std::size_t address, const std::vector<py::ssize_t>& shape, const py::dtype& dtype) {
+    if (before) list = std::exchange(before, nullptr);
+    const py::capsule base(new std::shared_ptr<NeighborList>(list),
+                           [](void* held) { delete static_cast<std::shared_ptr<NeighborList>*>(held); });
+    return py::array(dtype, shape, reinterpret_cast<const void*>(address), base);
+}
+
+py::tuple SharedList::arrays() {
     if (filling) throw std::runtime_error("another thread is filling this result");
+    before.reset();
     const auto entries = static_cast<py::ssize_t>(list->entries());
     const auto positions = list->offsets();
     py::object offsets, indices, distances = py::none(), vectors = py::none(), shifts = py::none();
@@ -64,6 +75,7 @@ void bind_neighbor_list(py::module_& module) {
     py::class_<SharedList>(module, "NeighborList")
         .def(py::init<>())
         .def("arrays", &SharedList::arrays)
+        .def("restored", &SharedList::restored, "address"_a, "shape"_a, "dtype"_a)
         .def("nbytes", [](const SharedList& shared) { return shared.list->stats().bytes; });
 }
 

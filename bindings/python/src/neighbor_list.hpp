@@ -1,11 +1,14 @@
 // A NeighborList whose memory Python's arrays share.
 #pragma once
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <quadrat/cells/neighbor_list.hpp>
 
 #include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace quadrat::python {
 
@@ -13,6 +16,7 @@ namespace quadrat::python {
 /// none of them lives any more, and a new list otherwise, so that an array never changes under its owner.
 struct SharedList {
     std::shared_ptr<NeighborList> list = std::make_shared<NeighborList>();
+    std::shared_ptr<NeighborList> before;  // in whose place `list` was made for the call that fills it
     int dimension = 3;
     bool single = false;
     bool filling = false;  // read and written with the GIL
@@ -35,13 +39,20 @@ struct SharedList {
 
     /// The list to fill, for points of this kind.
     NeighborList& fresh(int d, bool is_float) {
-        if (list.use_count() > 1) list = std::make_shared<NeighborList>();
+        before.reset();
+        if (list.use_count() > 1) before = std::exchange(list, std::make_shared<NeighborList>());
         dimension = d;
         single = is_float;
         return *list;
     }
     /// (offsets, indices, distances, vectors, shifts); None for what is not stored. The rows are contiguous.
-    [[nodiscard]] pybind11::tuple arrays() const;
+    [[nodiscard]] pybind11::tuple arrays();
+    /// After a call that refused its arguments, which it looks at before it writes a byte: an array as it was.
+    /// Restoring the first undoes fresh().
+    ///
+    /// address, shape, dtype: of an array of before, that had the list's memory.
+    [[nodiscard]] pybind11::object restored(std::size_t address, const std::vector<pybind11::ssize_t>& shape,
+                                            const pybind11::dtype& dtype);
 };
 
 }  // namespace quadrat::python

@@ -72,12 +72,14 @@ class Index {
             const auto given = points_of<D, T>(points);
             const auto reach = elements_or_none<T>(radii);
             const bool plain = radii.is_none();
-            Call().write(lock_, [&] {
-                if (plain)
-                    index.build(given);
-                else
-                    index.build(given, reach);
-                size_ = index.size();
+            naming("points", [&] {
+                Call().write(lock_, [&] {
+                    if (plain)
+                        index.build(given);
+                    else
+                        index.build(given, reach);
+                    size_ = index.size();
+                });
             });
         });
     }
@@ -85,7 +87,7 @@ class Index {
         return visit([&]<int D, class T>(CellIndex<D, T>& index) {
             const auto given = points_of<D, T>(points);
             bool sorted = false;
-            Call().write(lock_, [&] { sorted = index.update(given); });
+            naming("points", [&] { Call().write(lock_, [&] { sorted = index.update(given); }); });
             return sorted;
         });
     }
@@ -95,9 +97,11 @@ class Index {
             const auto reach = elements_or_none<T>(radii);
             std::uint32_t first = 0;
             const bool plain = radii.is_none();
-            Call().write(lock_, [&] {
-                first = plain ? index.insert(given) : index.insert(given, reach);
-                size_ = index.size();
+            naming("points", [&] {
+                Call().write(lock_, [&] {
+                    first = plain ? index.insert(given) : index.insert(given, reach);
+                    size_ = index.size();
+                });
             });
             return first;
         });
@@ -111,61 +115,65 @@ class Index {
     void find_neighbors(SharedList& out, const py::object& queries, bool half, bool include_self, int distances,
                         bool vectors, bool shifts, const py::object& groups, const py::object& searches,
                         py::object progress) {
-        visit([&]<int D, class T>(CellIndex<D, T>& index) {
-            NeighborOptions options;
-            options.half = half;
-            options.self = include_self;
-            options.order = RowOrder::input;
-            options.distances = static_cast<DistanceKind>(distances);
-            options.vectors = vectors;
-            options.shifts = shifts;
-            options.groups = elements_or_none<std::uint8_t>(groups);
-            options.searches = elements_or_none<std::uint64_t>(searches);
-            const auto asked = asked_points<D, T>(queries);
-            Call call(std::move(progress), work_on(asked ? asked->size() : size_.load()));
-            options.watch = call.watch();
-            const SharedList::Filling only_one(out);
-            NeighborList& list = out.fresh(D, sizeof(T) == 4);
-            call.read(lock_, [&] {
-                if (asked)
-                    index.find_neighbors(*asked, list, options);
-                else
-                    index.find_neighbors(list, options);
-                list.compact(executor_);
+        naming("queries", [&] {
+            visit([&]<int D, class T>(CellIndex<D, T>& index) {
+                NeighborOptions options;
+                options.half = half;
+                options.self = include_self;
+                options.order = RowOrder::input;
+                options.distances = static_cast<DistanceKind>(distances);
+                options.vectors = vectors;
+                options.shifts = shifts;
+                options.groups = elements_or_none<std::uint8_t>(groups);
+                options.searches = elements_or_none<std::uint64_t>(searches);
+                const auto asked = asked_points<D, T>(queries);
+                Call call(std::move(progress), work_on(asked ? asked->size() : size_.load()));
+                options.watch = call.watch();
+                const SharedList::Filling only_one(out);
+                NeighborList& list = out.fresh(D, sizeof(T) == 4);
+                call.read(lock_, [&] {
+                    if (asked)
+                        index.find_neighbors(*asked, list, options);
+                    else
+                        index.find_neighbors(list, options);
+                    list.compact(executor_);
+                });
             });
         });
     }
     void find_nearest(SharedList& out, std::uint32_t k, const py::object& queries, double max_distance,
                       py::object progress) {
-        visit([&]<int D, class T>(CellIndex<D, T>& index) {
-            const auto asked = asked_points<D, T>(queries);
-            // Searches of images listen and say nothing, so that somebody else has to look.
-            const std::size_t rows = asked ? asked->size() : size_.load();
-            Call call(std::move(progress), periodic_ && rows >= 20'000 ? Call::Work::aside : work_on(rows));
-            const Watch watch = call.watch();
-            const SharedList::Filling only_one(out);
-            NeighborList& list = out.fresh(D, sizeof(T) == 4);
-            call.read(lock_, [&] {
-                if (asked)
-                    index.find_nearest(*asked, k, list, static_cast<T>(max_distance), watch);
-                else
-                    index.find_nearest(k, list, static_cast<T>(max_distance), watch);
-                list.compact(executor_);
+        naming("queries", [&] {
+            visit([&]<int D, class T>(CellIndex<D, T>& index) {
+                const auto asked = asked_points<D, T>(queries);
+                // Searches of images listen and say nothing, so that somebody else has to look.
+                const std::size_t rows = asked ? asked->size() : size_.load();
+                Call call(std::move(progress), periodic_ && rows >= 20'000 ? Call::Work::aside : work_on(rows));
+                const Watch watch = call.watch();
+                const SharedList::Filling only_one(out);
+                NeighborList& list = out.fresh(D, sizeof(T) == 4);
+                call.read(lock_, [&] {
+                    if (asked)
+                        index.find_nearest(*asked, k, list, static_cast<T>(max_distance), watch);
+                    else
+                        index.find_nearest(k, list, static_cast<T>(max_distance), watch);
+                    list.compact(executor_);
+                });
             });
         });
     }
-    py::array count_neighbors() {
+    py::array count_neighbors(py::object progress) {
         return visit([&]<int D, class T>(CellIndex<D, T>& index) {
             std::vector<std::uint32_t> counts;
-            Call call(py::none(), work_on(size_));
+            Call call(std::move(progress), work_on(size_));
             call.read(lock_, [&, watch = call.watch()] { index.count_neighbors(counts, watch); });
             return taken<std::uint32_t>(std::move(counts));
         });
     }
-    std::uint64_t count_pairs() {
+    std::uint64_t count_pairs(py::object progress) {
         return visit([&]<int D, class T>(CellIndex<D, T>& index) {
             std::uint64_t pairs = 0;
-            Call call(py::none(), work_on(size_));
+            Call call(std::move(progress), work_on(size_));
             call.read(lock_, [&, watch = call.watch()] { pairs = index.count_pairs(watch); });
             return pairs;
         });
@@ -208,7 +216,7 @@ py::array z_order_of(const py::array& points, int dimension, double edge) {
     return base::dispatch(dimension, scalar_of(points), [&]<int D, class T>() {
         const auto given = points_of<D, T>(points);
         std::vector<std::uint32_t> order;
-        Call().run([&] { order = z_order(given, static_cast<T>(edge)); });
+        naming("points", [&] { Call().run([&] { order = z_order(given, static_cast<T>(edge)); }); });
         return taken<std::uint32_t>(std::move(order));
     });
 }
@@ -232,8 +240,8 @@ void bind_neighbors(py::module_& module) {
         .def("find_neighbors", &Index::find_neighbors, "out"_a, "queries"_a, "half"_a, "include_self"_a, "distances"_a,
              "vectors"_a, "shifts"_a, "groups"_a, "searches"_a, "progress"_a)
         .def("find_nearest", &Index::find_nearest, "out"_a, "k"_a, "queries"_a, "max_distance"_a, "progress"_a)
-        .def("count_neighbors", &Index::count_neighbors)
-        .def("count_pairs", &Index::count_pairs)
+        .def("count_neighbors", &Index::count_neighbors, "progress"_a)
+        .def("count_pairs", &Index::count_pairs, "progress"_a)
         .def("order", &Index::order)
         .def("size", &Index::size)
         .def("stats", &Index::stats);

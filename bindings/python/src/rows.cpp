@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace quadrat::python {
 namespace {
@@ -97,10 +98,45 @@ py::array row_sums(const py::array& offsets, const py::array& indices, const py:
                                   : sums_as<double>(offsets, indices, values, weights, threads);
 }
 
+// An array of Python's lists, one per row. Each number is made once, however many rows it is in: a list then costs a
+// look at memory per entry and no allocation.
+py::array row_lists(const py::array& given, const py::array& columns, bool sorted) {
+    const auto offsets = elements<std::int64_t>(given);
+    const auto indices = elements<std::uint32_t>(columns);
+    std::vector<std::uint32_t> order(indices.begin(), indices.end());
+    Call().run([&] {
+        check_offsets(offsets, order.size());
+        if (!sorted) return;
+        for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
+            std::sort(order.begin() + offsets[row], order.begin() + offsets[row + 1]);
+    });
+    const std::size_t most = order.empty() ? 0 : *std::max_element(order.begin(), order.end());
+    std::vector<py::object> numbers(most < 4 * order.size() ? most + 1 : 0);  // few entries of many points: one by one
+    const auto number = [&](std::uint32_t k) {
+        if (numbers.empty()) return PyLong_FromUnsignedLong(k);
+        if (!numbers[k]) numbers[k] = py::reinterpret_steal<py::object>(PyLong_FromUnsignedLong(k));
+        return py::object(numbers[k]).release().ptr();
+    };
+    const std::size_t rows = offsets.size() - 1;
+    py::array result(py::dtype("O"), static_cast<py::ssize_t>(rows));
+    auto* const to = static_cast<PyObject**>(result.mutable_data());
+    for (std::size_t row = 0; row < rows; ++row) {
+        py::list list(static_cast<std::size_t>(offsets[row + 1] - offsets[row]));
+        for (auto e = static_cast<std::size_t>(offsets[row]), k = std::size_t{0}; k < list.size(); ++e, ++k) {
+            PyObject* const made = number(order[e]);
+            if (!made) throw py::error_already_set();
+            PyList_SET_ITEM(list.ptr(), static_cast<py::ssize_t>(k), made);
+        }
+        Py_XSETREF(to[row], list.release().ptr());
+    }
+    return result;
+}
+
 }  // namespace
 
 void bind_rows(py::module_& module) {
     module.def("homes", homes, "offsets"_a, "entries"_a, "wide"_a, "threads"_a);
+    module.def("row_lists", row_lists, "offsets"_a, "indices"_a, "sorted"_a);
     module.def("row_sums", row_sums, "offsets"_a, "indices"_a, "values"_a, "weights"_a, "threads"_a);
 }
 

@@ -8,10 +8,16 @@
 
 #include "scene_io/scene_file.hpp"
 
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace quadrat::python {
 namespace {
@@ -28,6 +34,7 @@ class Run {
             } catch (const Error& e) {
                 throw file.placed(e, path);
             }
+            identity_ = file.identity;
         });
     }
     Run(const py::bytes& saved, unsigned threads) {
@@ -40,14 +47,30 @@ class Run {
     void step() {
         Call().write(lock_, [&] { run_->step(); });
     }
-    void advance_to(double time) {
-        Call call(py::none(), Call::Work::aside);
-        call.write(lock_, [&] { run_->advance_to(time, call.stop()); });
+    void advance_to(double time, py::object progress) {
+        if (!std::isfinite(time)) throw Error(ErrorKind::bad_value, "must be finite", {.field = "time"});
+        const bool told = !progress.is_none();
+        Call call(std::move(progress), Call::Work::aside);
+        const Watch watch = call.watch();
+        call.write(lock_, [&] {
+            const double begin = run_->time();
+            if (!told) return run_->advance_to(time, call.stop());
+            // Where nothing is reported, the run is stopped between two steps and asked again with the same end, which
+            // changes nothing in it.
+            while (run_->time() < time) {
+                if (call.failed()) throw Error(ErrorKind::stopped, "stopped on request");
+                watch.report((run_->time() - begin) / (time - begin));
+                advance_a_while(time);
+            }
+        });
     }
-    py::bytes save() {
-        std::vector<std::byte> bytes;
-        Call().read(lock_, [&] { run_->save(bytes); });
-        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    py::bytes save() { return saved({}); }
+    // A checkpoint as `quadrat simulate --resume` wants it, whose next frame is the first: it draws what is now.
+    py::bytes save_as_start() {
+        std::uint64_t hash = 0xcbf29ce484222325u;  // as apps/quadrat/run/checkpoint.cpp hashes the scene: FNV-1a
+        for (const char c : identity_) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+        const std::array<std::uint64_t, 3> note{0, hash, 0};
+        return saved(std::as_bytes(std::span(note)));
     }
     double time() {
         double now = 0;
@@ -99,6 +122,42 @@ class Run {
     }
 
   private:
+    py::bytes saved(std::span<const std::byte> note) {
+        std::vector<std::byte> bytes;
+        Call().read(lock_, [&] { run_->save(bytes, note); });
+        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+    // Until the time is reached, or some hundredths of a second have gone by.
+    void advance_a_while(double time) {
+        StopSource enough;
+        std::mutex mutex;
+        std::condition_variable ended;
+        bool done = false;
+        std::thread clock([&] {
+            std::unique_lock lock(mutex);
+            if (!ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return done; })) enough.request_stop();
+        });
+        const auto finish = [&] {
+            {
+                const std::lock_guard lock(mutex);
+                done = true;
+            }
+            ended.notify_one();
+            clock.join();
+        };
+        try {
+            run_->advance_to(time, enough);
+        } catch (const Error& e) {
+            finish();
+            if (e.kind() != ErrorKind::stopped) throw;
+            return;
+        } catch (...) {
+            finish();
+            throw;
+        }
+        finish();
+    }
+
     template <class T, class E, class Get>
     py::array copy(Get&& get) {
         std::vector<E> values;
@@ -109,6 +168,7 @@ class Run {
         return taken<T>(std::move(values));
     }
 
+    std::string identity_;  // of the scene, empty for a run that was loaded
     std::optional<Simulation> run_;
     ObjectLock lock_;
 };
@@ -123,8 +183,9 @@ void bind_simulation(py::module_& module) {
             "load", [](const py::bytes& saved, unsigned threads) { return std::make_unique<Run>(saved, threads); },
             "saved"_a, "threads"_a)
         .def("step", &Run::step)
-        .def("advance_to", &Run::advance_to, "time"_a)
+        .def("advance_to", &Run::advance_to, "time"_a, "progress"_a)
         .def("save", &Run::save)
+        .def("save_as_start", &Run::save_as_start)
         .def("time", &Run::time)
         .def("end_time", &Run::end_time)
         .def("dimension", &Run::dimension)

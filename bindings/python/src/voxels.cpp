@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "calls.hpp"
+#include "voxel_rays.hpp"
 
 #include <quadrat/voxels.hpp>
 
@@ -207,6 +208,16 @@ class Voxels {
             });
         });
     }
+    std::unique_ptr<RayMarcher> rays() {
+        return visit([&]<int D>(VoxelGrid<D>& grid) {
+            if (grid.block || grid.mipmap.levels)
+                throw Error(ErrorKind::unsupported, "rays pass single voxels, not blocks or mipmaps",
+                            {.field = "rays"});
+            std::unique_ptr<RayMarcher> made;
+            Call().read(lock_, [&] { made = std::make_unique<RayMarcher>(VoxelRays<D>(grid.index)); });
+            return made;
+        });
+    }
     py::dict about() {
         return visit([&]<int D>(VoxelGrid<D>& grid) {
             const VoxelStats s = grid.stats();
@@ -237,7 +248,8 @@ class Voxels {
 void bind_voxels(py::module_& module) {
     py::class_<Column>(module, "Column")
         .def(py::init<std::string, int, std::uint32_t, py::array, std::vector<std::uint16_t>>(), "name"_a, "type"_a,
-             "components"_a, "rows"_a, "shape"_a);
+             "components"_a, "rows"_a, "shape"_a)
+        .def("nbytes", [](const Column& column) { return column.bytes.size(); });
     py::class_<PackOptions>(module, "PackOptions")
         .def(py::init([](std::string layout, std::string optimize, std::string encoding, std::string construction,
                          std::string coherence, std::uint64_t seed, int offset_bits, unsigned threads) {
@@ -260,6 +272,7 @@ void bind_voxels(py::module_& module) {
         .def("names", &Voxels::names)
         .def("channel", &Voxels::channel, "name"_a)
         .def("add_channel", &Voxels::add_channel, "column"_a, "positions"_a)
+        .def("rays", &Voxels::rays)
         .def("about", &Voxels::about);
 }
 

@@ -13,7 +13,9 @@ Written by `bindings/python/tests/reference.py` from the docstrings, whose examp
 tests. The [guide](../guides/python.md) says which call is for what.
 """
 FIRST = ["find_pairs", "BroadPhase", "PairEvents", "find_neighbors", "find_nearest", "count_neighbors", "CellIndex", "Neighbors", "z_order",
-         "pack", "open", "SparseVoxels", "find_contacts", "find_candidates", "impact_times", "Mesh", "Contacts", "Simulation", "Frame"]
+         "pack", "open", "SparseVoxels", "VoxelHits", "EditableVoxels", "find_contacts", "earliest_time", "ContactCandidates", "find_candidates",
+         "Mesh", "Contacts", "impact_times", "closest_points", "ClosestPoints", "closest_triangles", "ClosestTriangles", "triangles_intersect",
+         "squared_distance", "contact_barrier", "friction_potential", "Potential", "Simulation", "Frame"]
 MODULES = {"quadrat.scipy": ["KDTree"], "quadrat.ase": ["neighbor_list", "NeighborList"]}
 
 

@@ -96,3 +96,39 @@ def test_the_class_for_calculators(name, own):
         atoms.positions += 0.15
         assert half.update(atoms) == (np.sqrt(3) * 0.15 > 0.2)
         assert ours.update(atoms) == theirs.update(atoms)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "none"])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("bothways", [False, True])
+def test_counts_and_matrices_are_those_of_the_default(name, own, bothways):
+    from ase.neighborlist import PrimitiveNeighborList
+
+    atoms = atoms_of(name)
+    radii = np.random.default_rng(4).uniform(0.5, 1.5, len(atoms))
+    ours = quadrat.ase.NeighborList(radii, skin=0.2, self_interaction=own, bothways=bothways, primitive=PrimitiveNeighborList)
+    theirs = NeighborList(radii, skin=0.2, self_interaction=own, bothways=bothways, primitive=PrimitiveNeighborList)
+    for call in (lambda: ours.get_neighbors(0), ours.get_connectivity_matrix):
+        with pytest.raises(RuntimeError, match="update"):
+            call()
+    assert ours.update(atoms) and theirs.update(atoms)
+    assert (ours.nneighbors, ours.npbcneighbors, ours.nupdates) == (theirs.nneighbors, theirs.npbcneighbors, theirs.nupdates)
+    matrix, expected = ours.get_connectivity_matrix(sparse=False), theirs.get_connectivity_matrix(sparse=False)
+    assert np.array_equal(ours.get_connectivity_matrix().toarray(), matrix) and matrix.dtype == expected.dtype
+    if bothways:
+        assert np.array_equal(matrix, expected)
+        for a in range(len(atoms)):
+            assert sorted(ours.get_neighbors(a)[0].tolist()) == sorted(theirs.get_neighbors(a)[0].tolist())
+    else:
+        assert np.array_equal(matrix | matrix.T, expected | expected.T)
+    assert ours.get_neighbors(0)[1].dtype == np.int64
+
+
+def test_an_axis_without_a_vector_is_open():
+    positions = np.random.default_rng(0).random((40, 3)) * 3
+    for cell in (np.zeros((3, 3)), np.diag([5.0, 5, 0]), np.diag([5.0, 0, 0])):
+        atoms = ase.Atoms("H40", positions, cell=cell, pbc=True)
+        there = ase.Atoms("H40", positions, cell=np.diag(np.where(np.diag(cell) > 0, np.diag(cell), 50)), pbc=np.diag(cell) > 0)
+        found, expected = quadrat.ase.neighbor_list("ijdDS", atoms, 1.2), neighbor_list("ijdDS", there, 1.2)
+        for ours, theirs in zip(rows(*found), rows(*expected)):
+            assert np.allclose(ours, theirs) and ours.dtype == theirs.dtype

@@ -329,3 +329,25 @@ def test_max_bytes(rng):
         with pytest.raises(MemoryError) as caught:
             call()
         assert caught.value.kind == "too_large" and any(word.isdigit() and int(word) > 10**6 for word in str(caught.value).split())
+
+
+@pytest.mark.parametrize("box", [None, [2.0, 2.25, 0.7]], ids=["open", "periodic"])
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("shifts", [False, True])
+def test_chunks_of_the_points_themselves(rng, box, half, shifts):
+    x = rng.uniform(-1, 1, (200, 3))
+    index = quadrat.CellIndex(0.4, points=x, box=box)
+    whole = index.find_neighbors(distances=True, shifts=True)
+    rows = []
+    for first, near in index.chunks(x, rows=33, own=True, half=half, distances=True, shifts=shifts):
+        assert first % 33 == 0 and (near.shifts is not None) == shifts
+        i, j = near.to_coo()
+        rows += [(a + first, b, d) for a, b, d in zip(i.tolist(), j.tolist(), near.distances.tolist())]
+    i, j = whole.to_coo()
+    expected = list(zip(i.tolist(), j.tolist(), whole.distances.tolist()))
+    if half:
+        rows += [(b, a, d) for a, b, d in rows]
+    assert sorted((a, b, round(d, 12)) for a, b, d in rows) == sorted((a, b, round(d, 12)) for a, b, d in expected)
+    for call in (lambda: list(index.chunks(x[:5], own=True)), lambda: list(index.chunks(x, half=True))):
+        with pytest.raises(quadrat.QuadratError):
+            call()

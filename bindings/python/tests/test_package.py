@@ -106,7 +106,7 @@ def test_stubs_say_what_is_there(tmp_path):
     # What pybind11 adds to every class.
     classes = [name for name, value in vars(_quadrat).items() if isinstance(value, type)]
     allowed = tmp_path / "allowed"
-    allowed.write_text("".join(f"quadrat._quadrat.{name}\n" for name in classes) + "quadrat._quadrat.Voxels.__init__\n")
+    allowed.write_text("".join(f"quadrat._quadrat.{name}\n" for name in classes) + "".join(f"quadrat._quadrat.{name}.__init__\n" for name in ("Voxels", "VoxelRays")))
     run = subprocess.run(["/usr/bin/stubtest", "--mypy-config-file", str(SOURCE / "pyproject.toml"), "--allowlist", str(allowed),
                           "--ignore-unused-allowlist", "quadrat._quadrat"], env=environment, capture_output=True, text=True, cwd=package)
     assert run.returncode == 0, run.stdout + run.stderr

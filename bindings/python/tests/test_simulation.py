@@ -115,3 +115,40 @@ def test_pictures():
     pixels = np.frombuffer(zlib.decompress(data), np.uint8).reshape(60, 1 + 3 * 80)[:, 1:].reshape(60, 80, 3)
     water = (pixels[:, :, 2].astype(int) - pixels[:, :, 0]) > 20
     assert 0.1 < water.mean() < 0.9
+
+
+def test_the_ray_traced_picture(tmp_path, monkeypatch):
+    from quadrat.__main__ import program
+
+    run = quadrat.Simulation(SCENE)
+    if program() is None:
+        with pytest.raises(FileNotFoundError):
+            run.render()
+        pytest.skip("the program quadrat is not there")
+    first = run.render(64, samples=1)
+    run.advance_to(0.05)
+    second = run.render(64, samples=1)
+    assert first.startswith(b"\x89PNG") and first != second and run.time == 0.05
+    assert int.from_bytes(second[16:20], "big") == 64
+    path = tmp_path / "scene.json"
+    path.write_text(json.dumps(SCENE | {"variants": {"empty": {"bodies": []}}}))
+    assert quadrat.Simulation(path).render(64, samples=1) == first
+    assert quadrat.Simulation(path, variant="empty").render(64, samples=1) != first
+    with pytest.raises(quadrat.QuadratError):
+        pickle.loads(pickle.dumps(run)).render(64)
+
+
+def test_arrays_for_other_programs():
+    sheet = quadrat.Simulation({"domain": {"lo": [0, 0, 0], "hi": [1, 1, 1]}, "cloths": [
+        {"sheet": {"cells": [4, 4], "size": [0.5, 0.5], "center": [0.5, 0.5, 0.5]}, "pins": "corners"}]})
+    triangles, _ = sheet.cloth()
+    assert np.array_equal(sheet.cloth_faces().reshape(-1, 4)[:, 1:], triangles) and (sheet.cloth_faces()[::4] == 3).all()
+
+
+def test_show_without_the_program(monkeypatch):
+    display = pytest.importorskip("IPython.display")
+    import quadrat.__main__
+
+    monkeypatch.setattr(quadrat.__main__, "program", lambda: None)
+    run = quadrat.Simulation(SCENE)
+    assert isinstance(run.show(80, 60), display.Image) and run.show(80, 60).data == run.picture(80, 60)

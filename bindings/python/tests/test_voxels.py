@@ -220,3 +220,157 @@ def test_types_that_are_refused():
             quadrat.pack([[0, 0]], [1], **options)
     with pytest.raises(quadrat.QuadratError):
         quadrat.pack([[0, 0]], [1]).find([[0, 0, 0]])
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_slices(rng, dimension):
+    at = scattered(rng, 400, dimension, 6)
+    values = rng.integers(1, 100, len(at))
+    voxels = quadrat.pack(at, values)
+    lo, hi = at.min(axis=0), at.max(axis=0)
+    full = np.zeros(hi - lo + 1, int)
+    full[tuple((at - lo).T)] = values
+
+    def cut(*key):
+        return full[tuple(slice(max(0, k.start - a), k.stop - a, k.step) if isinstance(k, slice) else k - a for k, a in zip(key, lo.tolist()))]
+
+    everything = (slice(None),) * dimension
+    assert np.array_equal(voxels[everything], full) and np.array_equal(voxels[(..., *everything[1:])], full)
+    assert np.array_equal(voxels[(Ellipsis, 0)], cut(*[slice(a, b + 1) for a, b in zip(lo[:-1].tolist(), hi[:-1].tolist())], 0))
+    inner = [slice(a + 1, b - 1) for a, b in zip(lo.tolist(), hi.tolist())]
+    assert np.array_equal(voxels[tuple(inner)], cut(*inner))
+    assert np.array_equal(voxels[(2, *inner[1:])], cut(2, *inner[1:])) and np.array_equal(voxels[(*inner[:-1], -1)], cut(*inner[:-1], -1))
+    assert np.array_equal(voxels[tuple(slice(s.start, s.stop, 2) for s in inner)], cut(*[slice(s.start, s.stop, 2) for s in inner]))
+    outside = voxels[tuple(slice(50, 53) for _ in range(dimension))]
+    assert outside.shape == (3,) * dimension and not outside.any()
+    for wrong in ((slice(0, 3),), (slice(0, 3),) * (dimension + 1), (slice(0, 3, -1),) * dimension, (slice(0.5, 3),) + (0,) * (dimension - 1)):
+        with pytest.raises((IndexError, TypeError)):
+            voxels[wrong]
+
+
+def test_walking_over_positions(rng):
+    at = scattered(rng, 100, 3)
+    voxels = quadrat.pack(at, np.arange(len(at)))
+    walked = list(voxels)
+    assert walked == list(map(tuple, voxels.positions.tolist())) and set(walked) == set(map(tuple, at.tolist()))
+    assert all(position in voxels for position in voxels) and sum(int(voxels[p]) for p in voxels) == len(at) * (len(at) - 1) // 2
+
+
+def passed(origin, direction, length, positions):
+    """(enter, row) of the cubes that a ray passes, in the order of entry."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = (positions - 0.5 - origin) / direction, (positions + 0.5 - origin) / direction
+    enter, leave = np.fmin(a, b).max(axis=1), np.fmax(a, b).min(axis=1)
+    hit = (np.maximum(enter, 0) < np.minimum(leave, length) - 1e-9)
+    return sorted((max(0.0, float(enter[k])), k) for k in np.nonzero(hit)[0])
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rays(rng, dimension, threads):
+    at = scattered(rng, 500, dimension, 12)
+    voxels = quadrat.pack(at, np.arange(len(at)))
+    origins, directions = rng.uniform(-20, 20, (200, dimension)), rng.normal(size=(200, dimension))
+    lengths = rng.uniform(0, 40, 200)
+    first = voxels.first_hits(origins, directions, lengths, threads=threads)
+    offsets, hits = voxels.all_hits(origins, directions, lengths, threads=threads)
+    assert first.rows.dtype == np.int64 and first.positions.dtype == np.int32 and len(offsets) == 201
+    for k in range(200):
+        expected = passed(origins[k], directions[k], lengths[k], at)
+        rows = hits.rows[offsets[k]:offsets[k + 1]]
+        assert voxels.values[rows].tolist() == [row for _, row in expected]
+        assert np.allclose(hits.enter[offsets[k]:offsets[k + 1]], [enter for enter, _ in expected])
+        assert np.array_equal(hits.positions[offsets[k]:offsets[k + 1]], at[[row for _, row in expected]].reshape(-1, dimension))
+        if expected:
+            assert voxels.values[first.rows[k]] == expected[0][1] and np.array_equal(first.positions[k], at[expected[0][1]])
+            assert first.leave[k] > first.enter[k] and np.isclose(first.enter[k], expected[0][0])
+        else:
+            assert first.rows[k] == -1 and np.isinf(first.enter[k])
+    bad = directions.copy()
+    bad[7, 1] = np.nan
+    for call in (lambda: voxels.first_hits(origins, bad), lambda: voxels.first_hits(origins, directions * (np.arange(200) != 7)[:, None])):
+        with pytest.raises(quadrat.QuadratError) as caught:
+            call()
+        assert caught.value.row == 7
+    with pytest.raises(ValueError):
+        voxels.first_hits(origins, directions[:5])
+    with pytest.raises(quadrat.QuadratError) as caught:
+        quadrat.pack(at, np.arange(len(at)), block=2).first_hits(origins, directions)
+    assert caught.value.kind == "unsupported"
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("dtype,shape", [(np.float32, ()), (np.int64, ()), (np.uint8, (3,))])
+def test_edits(rng, dimension, dtype, shape):
+    """Thousands of edits beside a dict, with packing in between."""
+    voxels, known = quadrat.EditableVoxels(dimension=dimension, dtype=dtype, shape=shape), {}
+    for step in range(30):
+        at = rng.integers(-9, 9, (rng.integers(0, 200), dimension))
+        if step % 3 == 2:
+            gone = voxels.erase(at)
+            assert gone == len({tuple(p) for p in at.tolist()} & known.keys())
+            for p in at.tolist():
+                known.pop(tuple(p), None)
+        else:
+            values = rng.integers(0, 255, (len(at), *shape)).astype(dtype)
+            new = voxels.insert(at, values)
+            assert new == len({tuple(p) for p in at.tolist()} - known.keys())
+            known.update({tuple(p): v for p, v in zip(at.tolist(), values)})
+        assert len(voxels) == len(known)
+        asked = rng.integers(-12, 12, (50, dimension))
+        found = voxels.get(asked, default=7)
+        assert all(np.array_equal(found[k], known.get(tuple(p), np.full(shape, 7, dtype))) for k, p in enumerate(asked.tolist()))
+    positions, values = voxels.items()
+    assert np.array_equal(np.lexsort(positions.T), np.arange(len(positions))) and len(positions) == len(known)
+    assert all(np.array_equal(known[tuple(p)], v) for p, v in zip(positions.tolist(), values)) and list(voxels) == list(map(tuple, positions.tolist()))
+    packed = voxels.pack()
+    assert np.array_equal(packed.get(positions), values)
+    again = quadrat.EditableVoxels(packed)
+    again[tuple(positions[0])] = values[-1]
+    assert np.array_equal(packed[tuple(positions[0].tolist())], values[0])
+    del again[tuple(positions[0].tolist())]
+    assert tuple(positions[0].tolist()) not in again and len(again) == len(known) - 1
+    for call in (lambda: again[tuple(positions[0].tolist())], lambda: again.__delitem__(tuple(positions[0].tolist()))):
+        with pytest.raises(KeyError):
+            call()
+
+
+def test_edits_are_all_or_nothing():
+    voxels = quadrat.EditableVoxels(dimension=2)
+    voxels.insert([[0, 0]], [1.0])
+    with pytest.raises(quadrat.QuadratError) as caught:
+        voxels.insert([[1, 1], [5, 2**22]], 2.0)
+    assert caught.value.row == 1 and list(voxels) == [(0, 0)] and voxels.insert([[1, 1]], 3.0) == 1 and voxels[1, 1] == 3.0
+    with pytest.raises(ValueError):
+        quadrat.EditableVoxels(dimension=4)
+    with pytest.raises(TypeError):
+        voxels.insert([[0.5, 0]], 1.0)
+
+
+def test_memory_limits_of_packing(rng):
+    at = scattered(rng, 1000, 3)
+    needed = quadrat.pack(at, np.arange(1000.0)[:len(at)]).stats()
+    whole = needed["index_bytes"] + needed["value_bytes"]
+    assert len(quadrat.pack(at, np.arange(float(len(at))), max_bytes=whole)) == len(at)
+    for limit in (whole - 1, 100):
+        with pytest.raises(quadrat.TooLargeError, match=r"\d+ bytes"):
+            quadrat.pack(at, np.arange(float(len(at))), max_bytes=limit)
+
+
+def test_a_mesh_for_other_programs(rng, tmp_path):
+    start, faces = rng.random((9, 3)), np.arange(9).reshape(-1, 3)
+    mesh = quadrat.Mesh(start, faces)
+    assert mesh.faces.dtype == np.int64 and np.array_equal(mesh.faces.reshape(-1, 4), np.hstack([np.full((3, 1), 3), faces]))
+    assert quadrat.Mesh(start).faces.shape == (0,)
+    try:
+        import pyvista  # noqa: F401
+    except ImportError:
+        with pytest.raises(ImportError, match="faces"):
+            mesh.as_pyvista()
+    meshio = pytest.importorskip("meshio")
+    path = tmp_path / "mesh.vtk"
+    meshio.Mesh(mesh.start, [("triangle", mesh.triangles)]).write(path)
+    again = meshio.read(path)
+    assert np.allclose(again.points, start) and np.array_equal(again.cells_dict["triangle"], faces)
+    contacts = quadrat.find_contacts(quadrat.Mesh(again.points, again.cells_dict["triangle"], again.points + 1.0))
+    assert len(contacts) == len(quadrat.find_contacts(quadrat.Mesh(start, faces, start + 1.0)))
