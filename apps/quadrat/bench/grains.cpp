@@ -9,7 +9,6 @@
 
 #include "base/random.hpp"
 #include "io/checksum.hpp"
-#include "run/checkpoint.hpp"
 #include "verb.hpp"
 
 namespace quadrat::cli {
@@ -72,7 +71,7 @@ void run_grain_bench(const GrainBench& options) {
     const GrainStats s = grains.stats();
     const double each = median(seconds), rate = each > 0 ? static_cast<double>(s.grains) / each : 0;
     const std::uint64_t checksum =
-        text_hash({reinterpret_cast<const char*>(grains.positions().data()), grains.positions().size_bytes()});
+        base::fnv1a({reinterpret_cast<const char*>(grains.positions().data()), grains.positions().size_bytes()});
     progress.end();
     if (options.json) {
         const Json object = {{"bench", "simulation"},

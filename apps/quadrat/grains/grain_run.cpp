@@ -13,10 +13,10 @@
 #include "io/mesh/points.hpp"
 #include "io/png.hpp"
 #include "io/table/npy.hpp"
-#include "run/film.hpp"
+#include "run/end/film.hpp"
+#include "run/end/summary.hpp"
 #include "run/folder.hpp"
 #include "run/interrupts.hpp"
-#include "run/summary.hpp"
 
 namespace quadrat::cli {
 namespace {
