@@ -35,8 +35,8 @@ struct Rows {
 };
 
 // A drum along y with both of its ends.
-Mesh cylinder(double radius, double length, std::uint32_t segments) {
-    Mesh m;
+Surface cylinder(double radius, double length, std::uint32_t segments) {
+    Surface m;
     for (std::uint32_t k = 0; k < segments; ++k) {
         const double a = 2 * std::numbers::pi * k / segments;
         for (const double y : {-0.5, 0.5})
@@ -56,8 +56,8 @@ Mesh cylinder(double radius, double length, std::uint32_t segments) {
 }
 
 // A square funnel: from half `top` at the height to half `outlet` at 0, and walls straight up above it.
-Mesh funnel(double top, double outlet, double height, double above) {
-    Mesh m;
+Surface funnel(double top, double outlet, double height, double above) {
+    Surface m;
     for (const auto& [half, z] : {std::pair(outlet, 0.0), std::pair(top, height), std::pair(top, height + above)})
         for (int k = 0; k < 4; ++k) {
             const double x = k == 0 || k == 3 ? -half : half, y = k < 2 ? -half : half;
@@ -152,15 +152,14 @@ class GrainReader {
         constexpr const char* shapes[] = {"mesh", "box", "drum", "funnel"};
         const std::size_t shape = object.need("shape").choice(shapes);
         GrainWall wall;
-        Mesh mesh;
+        Surface mesh;
         const auto positive = [&](const char* key) { return object.need(key).number(Range::positive); };
         if (shape == 0) {
             mesh = read_mesh_file(object, folder_);
         } else if (shape == 1) {
             const Vec3d size = object.need("size").vector(Range::positive);
-            const base::Surface s = base::box_surface(
+            mesh = base::box_surface(
                 {{{-0.5 * size[0], -0.5 * size[1], -0.5 * size[2]}}, {{0.5 * size[0], 0.5 * size[1], 0.5 * size[2]}}});
-            mesh = {s.triangles, s.vertices};
         } else if (shape == 2) {
             const auto segments = object.find("segments");
             mesh = cylinder(positive("radius"), positive("length"),
