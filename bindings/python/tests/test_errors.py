@@ -68,10 +68,10 @@ def test_mistakes_of_other_kinds():
 
 def test_progress_wherever_it_is_long(rng):
     x, boxes = rng.random((200_000, 3)), random_boxes(rng, 60_000, 3, np.float64, 0.25)
-    index = quadrat.CellIndex(0.05, points=x, threads=1)
+    index = quadrat.CellIndex(0.25, points=x, threads=1)
     kept, other = quadrat.BroadPhase(boxes, threads=1), quadrat.BroadPhase(boxes + 0.01, threads=1)
     periodic = quadrat.BroadPhase(boxes, box=[3, 3, 3], threads=1)
-    for call in (index.count_neighbors, index.count_pairs, lambda **more: quadrat.count_neighbors(x, 0.05, threads=1, **more),
+    for call in (index.count_neighbors, index.count_pairs, lambda **more: quadrat.count_neighbors(x, 0.25, threads=1, **more),
                  lambda **more: kept.find_pairs(other, **more), lambda **more: quadrat.find_pairs(boxes, boxes + 0.01, threads=1, **more), periodic.find_pairs):
         told = []
         call(progress=told.append)

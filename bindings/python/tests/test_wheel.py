@@ -23,7 +23,7 @@ def unpacked(tmp_path_factory):
 
 
 def test_it_is_small_and_complete(unpacked):
-    assert Path(WHEEL).stat().st_size <= 3_400_000
+    assert Path(WHEEL).stat().st_size <= 3_550_000
     there = {path.name for path in unpacked.iterdir()}
     written = (SOURCE / "bindings/python/quadrat").iterdir()
     assert {path.name for path in written if path.suffix in (".py", ".pyi") or path.name == "py.typed"} <= there
