@@ -1,4 +1,6 @@
 """Where a mistake is: row, column and the name of the argument; sizes of what does not fit; progress wherever a call is long."""
+import time
+
 import numpy as np
 import pytest
 
@@ -73,15 +75,18 @@ def test_progress_wherever_it_is_long(rng):
     periodic = quadrat.BroadPhase(boxes, box=[3, 3, 3], threads=1)
     for call in (index.count_neighbors, index.count_pairs, lambda **more: quadrat.count_neighbors(x, 0.25, threads=1, **more),
                  lambda **more: kept.find_pairs(other, **more), lambda **more: quadrat.find_pairs(boxes, boxes + 0.01, threads=1, **more), periodic.find_pairs):
-        told = []
+        told, begin = [], time.monotonic()
         call(progress=told.append)
-        assert told and told == sorted(told) and 0 <= told[0] and told[-1] <= 1
+        if time.monotonic() - begin > 0.3:  # what is over at once has nothing to tell
+            assert told
+        assert told == sorted(told) and all(0 <= fraction <= 1 for fraction in told)
 
         def enough(fraction):
             raise LookupError("enough")
 
-        with pytest.raises(LookupError, match="enough"):
-            call(progress=enough)
+        if told:
+            with pytest.raises(LookupError, match="enough"):
+                call(progress=enough)
         call(progress=None)
 
 
