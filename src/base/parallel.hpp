@@ -96,9 +96,11 @@ class TaskProgress {
     TaskProgress& operator=(const TaskProgress&) = delete;
 
     /// One task more is done. Throws as check_in().
-    void done_one() {
+    void done_one() { done(1); }
+    /// So many more of what is counted are done.
+    void done(std::size_t count) {
         check_stop(watch_);
-        done_.fetch_add(1, std::memory_order_relaxed);
+        done_.fetch_add(count, std::memory_order_relaxed);
         if (!watch_.report || busy_.exchange(true, std::memory_order_acquire)) return;
         const Leave leave{busy_};
         tell(done_.load(std::memory_order_relaxed));

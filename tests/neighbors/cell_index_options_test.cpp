@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -597,7 +599,7 @@ TEST(Limits, EveryLongCallIsStoppedAndReported) {
                           EXPECT_GE(f, last);
                           last = f;
                       }};
-    for (const auto* index : {&open, &crowded}) {
+    for (const auto* index : {&open, &crowded, &periodic}) {
         last = 0;
         index->find_nearest(4, list, 0, watch);
         EXPECT_EQ(last, 1.0);
@@ -608,6 +610,44 @@ TEST(Limits, EveryLongCallIsStoppedAndReported) {
         EXPECT_GT(index->count_pairs(watch), 0u);
         EXPECT_EQ(last, 1.0);
     }
+}
+
+// What reports may ask anything that is const, with the threads of the same executor, which may be handed a task of the
+// search that reports.
+TEST(Limits, ReportMayAskTheIndex) {
+    const auto points = random_points<3, float>(test::scaled(60000, 30000, 30000), 0, 20, 16);
+    for (const bool own : {false, true})
+        for (const unsigned threads : {1u, 2u, 7u}) {
+            const std::unique_ptr<Executor> executor =
+                own ? std::make_unique<ThreadExecutor>(threads) : make_executor(threads);
+            CellIndex<3, float> index({.radius = 1, .executor = executor.get()});
+            index.build(points);
+            const std::uint64_t pairs = index.count_pairs();
+            int depth = 0, asked = 0;
+            double last = 0;
+            const Watch watch{.stop = {}, .report = [&](double part) {
+                                  if (depth != 0 || asked > 20) return;
+                                  depth = 1;
+                                  EXPECT_LE(last, part);
+                                  last = part;
+                                  EXPECT_EQ(index.count_pairs(), pairs);
+                                  ++asked;
+                                  depth = 0;
+                              }};
+            NeighborList list;
+            index.find_neighbors(list, {.watch = watch});
+            EXPECT_EQ(list.entries(), 2 * pairs);
+            std::atomic<std::uint64_t> entries{0};
+            asked = 0, last = 0;
+            index.for_each_row([&](const NeighborRow<3, float>& row) { entries += row.count; },
+                               {.watch = watch});
+            EXPECT_EQ(entries, 2 * pairs);
+            std::vector<std::uint32_t> counts;
+            asked = 0, last = 0;
+            index.count_neighbors(counts, watch);
+            index.find_nearest(4, list, 0, watch);
+            EXPECT_GT(asked, 0);
+        }
 }
 
 // Their squared length leaves the range of double: such a box was taken for an open one.

@@ -155,7 +155,7 @@ std::vector<Record<D, T>> records_of(std::span<const Vec<D, T>> points) {
 /// In a periodic box, where every image of a point counts.
 template <int D, class T>
 void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* queries, std::uint32_t k, T max_distance,
-                 NeighborList& out, const StopToken& stop) {
+                 NeighborList& out, const Watch& watch) {
     Images<D, T> own, others;
     own.wrapped = s.unsorted();
     own.turns = s.turns;
@@ -175,7 +175,7 @@ void find_images(const IndexState<D, T>& s, const std::span<const Vec<D, T>>* qu
                                        .max_bytes = s.options.max_bytes,
                                        .first_round = s.nearest_images,
                                        .tree = tree,
-                                       .stop = stop},
+                                       .watch = watch},
                                       out);
 }
 
@@ -191,7 +191,7 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
     }
     if (k == 0) throw Error(ErrorKind::bad_value, "k is at least 1", Where{.field = "k"});
     if (max_distance != T(0)) cells::check_radius(max_distance, "max_distance");
-    if (s.periodic()) return find_images(s, queries, k, max_distance, out, watch.stop);
+    if (s.periodic()) return find_images(s, queries, k, max_distance, out, watch);
     const T typical =
         typical_radius<D, T>(s.bounds_lo, s.bounds_hi, std::max<std::size_t>(1, s.count()), expected_count(k));
     const T first = max_distance > T(0) ? std::min(typical, max_distance) : typical;

@@ -103,6 +103,8 @@ class Rounds {
             writer.segment(s).shifts.reserve(rows * job_.k);
         }
         if (reals_.empty()) open_.clear();
+        base::TaskProgress progress(job_.watch, open_.size());
+        progress_ = &progress;
         int round = 0;
         for (double radius = open_.empty() ? 0 : first_radius(); !open_.empty(); radius *= 1.5, ++round) {
             const double limit = job_.farthest > T(0) ? static_cast<double>(job_.farthest) : HUGE_VAL;
@@ -112,6 +114,7 @@ class Rounds {
             if (round == 0 && crowded(cells_->points.crowding(), job_.k)) search_alone(now, writer);
             if (!open_.empty()) search(now, !(radius < limit), writer);
         }
+        progress.finish();
         std::uint64_t total = 0;
         for (std::size_t i = 0; i < rows_; ++i) {
             const std::uint64_t begin = layout_.begin(i), count = counts_[i];
@@ -190,7 +193,7 @@ class Rounds {
         const std::uint32_t* const ids = tree.candidates().ids;
         std::vector<std::uint8_t> done(rows_, 0);
         base::parallel_for(job_.executor, open_.size(), homes_at_once, [&](std::size_t begin, std::size_t end) {
-            base::check_stop({.stop = job_.stop, .report = {}});
+            base::check_stop(job_.watch);
             BestFirst<D, T> best(tree, job_.lattice, job_.farthest, static_cast<double>(reach));
             std::vector<FoundImage<T>> found;
             for (std::size_t h = begin; h < end; ++h) {
@@ -203,6 +206,9 @@ class Rounds {
                 done[i] = 1;
             }
             tests_ += best.tests();
+            progress_->done(static_cast<std::size_t>(std::count_if(
+                open_.begin() + static_cast<std::ptrdiff_t>(begin), open_.begin() + static_cast<std::ptrdiff_t>(end),
+                [&](const Record<D, T>& r) { return done[r.id] != 0; })));
         });
         std::erase_if(open_, [&](const Record<D, T>& r) { return done[r.id] != 0; });
     }
@@ -214,9 +220,11 @@ class Rounds {
         homes.build(points.geometry(), std::span<const Record<D, T>>(open_), job_.executor);
         std::vector<std::uint8_t> done(rows_, 0);
         base::parallel_for(job_.executor, homes.size(), homes_at_once, [&](std::size_t begin, std::size_t end) {
-            base::check_stop({.stop = job_.stop, .report = {}});
+            base::check_stop(job_.watch);
             const auto b = static_cast<std::uint32_t>(begin), e = static_cast<std::uint32_t>(end);
             search_chunk(homes, points, b, e, radius, last, writer, done);
+            progress_->done(static_cast<std::size_t>(
+                std::count_if(homes.ids() + b, homes.ids() + e, [&](std::uint32_t i) { return done[i] != 0; })));
         });
         std::erase_if(open_, [&](const Record<D, T>& r) { return done[r.id] != 0; });
     }
@@ -308,6 +316,7 @@ class Rounds {
     std::vector<Record<D, T>> reals_, open_;
     std::shared_ptr<const ImageCells<D, T>> cells_;  // of this round
     std::atomic<std::uint64_t> tests_{0};
+    base::TaskProgress* progress_ = nullptr;  // in rows
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ struct NearestImages {
     std::uint64_t max_bytes;
     KeptImages<D, T>& first_round;   ///< what the first round of an earlier call searched, or of this one
     const TreeOnDemand<D, T>& tree;  ///< of the same points
-    StopToken stop;
+    const Watch& watch;
 };
 
 template <int D, class T>

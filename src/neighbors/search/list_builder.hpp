@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -141,9 +140,7 @@ class ListBuilder {
     /// All rows; throws ListTooLong if they need too much, or with a forecast if they seem to.
     void fill(bool forecast) {
         Budget budget(allowed() > fixed_ ? allowed() - fixed_ : 0, homes_, forecast);
-        const Watch& watch = options_.watch;
-        std::mutex report;
-        std::size_t finished = 0;
+        base::TaskProgress progress(options_.watch, chunks_.size());
         base::parallel_for(search_.state().options.executor, homes_, grain_, [&](std::size_t begin, std::size_t end) {
             const std::size_t c = begin / grain_;
             Chunk& chunk = chunks_[c];
@@ -159,11 +156,9 @@ class ListBuilder {
             rows.charge();
             chunk.entries = rows.used();
             chunk.tests = rows.tests();
-            if (watch.report || watch.stop.stop_requested()) {
-                const std::lock_guard lock(report);
-                base::check_in(watch, ++finished, chunks_.size());
-            }
+            progress.done_one();
         });
+        progress.finish();
     }
 
     const Search<D, T>& search_;

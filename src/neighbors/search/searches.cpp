@@ -9,7 +9,6 @@
 #include "neighbors/search/search.hpp"
 #include "neighbors/search/sinks.hpp"
 
-#include <mutex>
 #include <string>
 
 namespace quadrat::neighbors {
@@ -165,16 +164,13 @@ void Searches<D, T>::stream_rows(const IndexState<D, T>& s, const NeighborOption
     check(s, options);
     const Search<D, T> search(s, options);
     const std::size_t n = search.homes().size(), chunks = base::chunk_count(n, detail::loop_chunk);
-    std::mutex report;
-    std::size_t finished = 0;
+    base::TaskProgress progress(options.watch, chunks);
     base::run_tasks(s.options.executor, chunks, [&](std::size_t c) {
         LoopRows<D, T> rows(context, sink, c);
         search.run(c * detail::loop_chunk, std::min(n, (c + 1) * detail::loop_chunk), rows);
-        if (options.watch.report || options.watch.stop.stop_requested()) {
-            const std::lock_guard lock(report);
-            base::check_in(options.watch, ++finished, chunks);
-        }
+        progress.done_one();
     });
+    progress.finish();
 }
 
 template struct Searches<2, float>;
