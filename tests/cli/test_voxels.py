@@ -330,6 +330,48 @@ class Voxels(CommandLine):
             self.fails(1, "pack", "twice.npy", "--values", "w.npy", *words, "-o", "x.qvox",
                        says=("row %d" % (len(twice) - 1), "row 17", "(%d, %d, %d)" % tuple(self.points[17])))
 
+    def test_what_was_not_done_is_said(self):
+        box = np.argwhere(np.ones((12, 12, 12), bool)).astype(np.int32)
+        self.save("box.npy", box)
+        self.save("b.npy", np.ones(len(box), np.float32))
+        said = lambda *words: self.run_quadrat("pack", *words, "-o", "x.qvox").stderr
+        # Mipmaps know the share of what is coherent, as everything else does.
+        shares = {}
+        for words in ((), ("--mipmap",), ("--mipmap", "--block", 2), ("--block", 2)):
+            packed = self.json("pack", "p.npy", "--values", "v.npy", "--layout", "voxel", "--coherence", "defined", *words,
+                               "-o", "x.qvox")
+            shares[words] = packed["coherent_share"]
+            self.assertGreater(packed["coherent_share"], 0.2, words)
+        note = said("p.npy", "--values", "v.npy", "--layout", "voxel", "--coherence", "defined", "--mipmap")
+        if shares["--mipmap",] < 1:
+            self.assertIn("note: %.0f %%" % (100 * shares["--mipmap",]), note)
+        # A full box takes a bit per cell, and no hash.
+        for option in ("--seed", "--construction", "--coherence"):
+            value = {"--seed": 3, "--construction": "compact", "--coherence": "defined"}[option]
+            self.assertIn(option + " has no effect", said("box.npy", option, value))
+            for layout in ("bits", "keys"):
+                self.fails(2, "pack", "box.npy", "--layout", layout, option, value, "-o", "x.qvox", says=(option, layout))
+        self.assertEqual(said("box.npy"), "")
+        self.assertEqual(self.json("pack", "p.npy", "--layout", "keys", "-o", "x.qvox")["layout"], "keys")
+
+    def test_samples_of_incomplete_cells_are_counted(self):
+        lone = self.points[(self.points % 3 == 0).all(1)]
+        self.save("lone.npy", lone)
+        self.save("l.npy", np.ones(len(lone), np.float32))
+        self.fails(1, "pack", "lone.npy", "--values", "l.npy", "--block", 2, "--cells", "complete", "-o", "x.qvox",
+                   says=("--cells complete", "nothing"))
+        # A full box of samples from (-4, -4, -4) to (4, 4, 4), with all that is around it far enough away.
+        axis = np.arange(-4, 5)
+        full = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1).reshape(-1, 3)
+        alone = lone[(np.abs(lone) > 6).any(1)]
+        both = np.vstack([full, alone]).astype(np.int32)
+        self.save("both.npy", both)
+        self.save("c.npy", np.ones(len(both), np.float32))
+        words = ("pack", "both.npy", "--values", "c.npy", "--block", 2, "--cells", "complete", "-o", "x.qvox")
+        self.assertEqual(self.json(*words)["left_out"], len(alone))
+        self.assertIn("note: %s samples" % len(alone) if len(alone) < 1000 else "samples", self.run_quadrat(*words).stderr)
+        self.assertNotIn("left_out", self.json("pack", "both.npy", "--values", "c.npy", "--block", 2, "-o", "x.qvox"))
+
     def test_names_of_values(self):
         os.makedirs(self.path("d=1"), exist_ok=True)
         self.save("d=1/v.npy", self.values)

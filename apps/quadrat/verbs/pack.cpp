@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -37,6 +38,27 @@ GridTransform<D> transform_in(const GridTransform<3>& t) {
     return out;
 }
 
+// How many samples are in no block that was kept, which is those of incomplete cells if these were not asked for. A
+// sample on the border of a block is in the block before it, too.
+template <int D>
+std::size_t count_left_out(const std::vector<Voxel<D>>& positions, const VoxelGrid<D>& grid) {
+    const auto size = static_cast<std::int32_t>(grid.block);
+    return static_cast<std::size_t>(std::count_if(positions.begin(), positions.end(), [&](const Voxel<D>& p) {
+        for (unsigned before = 0; before < 1u << D; ++before) {
+            Voxel<D> block;
+            bool here = true;
+            for (int k = 0; k < D; ++k) {
+                const std::int32_t floor = p[k] / size - (p[k] % size < 0 ? 1 : 0);
+                const bool back = before >> k & 1;
+                here = here && (!back || floor * size == p[k]);
+                block[k] = floor - (back ? 1 : 0);
+            }
+            if (here && grid.index.find(block) != VoxelIndex<D>::absent) return false;
+        }
+        return true;
+    }));
+}
+
 template <int D>
 Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, PackOptions& options) {
     std::size_t value_bytes = 0;
@@ -59,11 +81,16 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
             columns.push_back({c.name, c.type, c.components, c.rows, c.background});
         options.blocks.voxels = options.voxels;
         if (options.mipmap)
-            grid = pack_mipmap<D>(positions, columns, {.blocked = !options.block.empty(), .blocks = options.blocks});
+            grid = pack_mipmap<D>(positions, columns, {.blocked = !options.block.empty(), .blocks = options.blocks},
+                                  coherent ? &report : nullptr);
         else
             grid = pack_blocks<D>(positions, columns, options.blocks, coherent ? &report : nullptr);
     }
     const double seconds = timer.lap();
+    const std::size_t left_out = options.mipmap || options.block.empty() ? 0 : count_left_out<D>(positions, grid);
+    if (left_out != 0 && left_out == positions.size())
+        throw Error(ErrorKind::unsupported,
+                    "--cells complete: no cell has all of its samples, so nothing would be kept");
     grid.transform = transform_in<D>(source.transform);
     for (const Note& n : source.notes) grid.set_note(n.key, n.text);
     for (const std::string& n : options.notes) {
@@ -82,6 +109,7 @@ Json pack(const std::vector<Voxel<D>>& positions, const VoxelSource& source, Pac
     json["seconds"] = seconds;
     const Layout taken = grid.index.layout();
     if (coherent && (taken == Layout::voxel || taken == Layout::brick)) json["coherent_share"] = report.coherent_share;
+    if (left_out != 0) json["left_out"] = left_out;
     if (!source.skipped.empty()) json["skipped"] = source.skipped;
     json["coherence"] = grid.index.layout() == Layout::voxel && grid.block == 0 && grid.mipmap.levels == 0
                             ? Json(coherence<D, D>(grid.index.hash(), positions))
@@ -120,9 +148,12 @@ void add_voxel_options(CLI::App& verb, VoxelOptions& voxels, GivenOptions& given
                                       {"position-tag", Encoding::position_tag},
                                       {"position-hash", Encoding::position_hash},
                                       {"bucket-tag", Encoding::bucket_tag}}));
-    verb.add_option("--layout", voxels.layout, "voxel, brick, bits or auto (default auto: the smallest)")
-        ->transform(choice<Layout>(
-            {{"auto", Layout::automatic}, {"voxel", Layout::voxel}, {"brick", Layout::brick}, {"bits", Layout::bits}}));
+    verb.add_option("--layout", voxels.layout, "voxel, brick, bits, keys or auto (default auto: the smallest)")
+        ->transform(choice<Layout>({{"auto", Layout::automatic},
+                                    {"voxel", Layout::voxel},
+                                    {"brick", Layout::brick},
+                                    {"bits", Layout::bits},
+                                    {"keys", Layout::keys}}));
     verb.add_option("--optimize", voxels.optimize,
                     "of the automatic layout: speed, or size, which may take sorted keys (default speed)")
         ->transform(choice<Optimize>({{"speed", Optimize::speed}, {"size", Optimize::size}}));
@@ -155,11 +186,28 @@ void check_layout(const VoxelOptions& voxels, const GivenOptions& given) {
     if (voxels.optimize == Optimize::size && (layout != Layout::automatic || encoding != Encoding::automatic))
         throw UsageError("--optimize: chooses the layout, so it goes with no --layout and no --encoding");
     for (const CLI::Option* of_hashes : {given.construction, given.coherence, given.seed})
-        if (layout == Layout::bits && of_hashes->count() != 0)
-            throw UsageError(of_hashes->get_name() + ": the bits layout has no hash");
+        if ((layout == Layout::bits || layout == Layout::keys) && of_hashes->count() != 0)
+            throw UsageError(of_hashes->get_name() + ": the " + name(layout) + " layout has no hash");
 }
 
-void run_pack(PackOptions& options) {
+// What was asked for and could not be, in words on stderr.
+void say_what_was_not_done(const GivenOptions& given, const Json& json) {
+    const std::string layout = json["layout"].get<std::string>();
+    if (layout == name(Layout::bits) || layout == name(Layout::keys))
+        for (const CLI::Option* of_hashes : {given.construction, given.coherence, given.seed})
+            if (of_hashes->count() != 0)
+                std::fprintf(stderr, "note: %s has no effect: the %s layout, which was the smallest, has no hash\n",
+                             of_hashes->get_name().c_str(), layout.c_str());
+    if (json.contains("coherent_share") && json["coherent_share"] < 1.0)
+        std::fprintf(stderr,
+                     "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
+                     100 * json["coherent_share"].get<double>());
+    if (json.contains("left_out"))
+        std::fprintf(stderr, "note: %s samples lie in no complete cell and were left out\n",
+                     grouped(json["left_out"].get<std::size_t>()).c_str());
+}
+
+void run_pack(PackOptions& options, const GivenOptions& given) {
     const VoxelSource source = read_voxel_source(options.source);
     const Json json = std::visit(
         [&](const auto& positions) {
@@ -171,13 +219,7 @@ void run_pack(PackOptions& options) {
             }
         },
         source.positions);
-    if (!options.json && options.voxels.coherence != Coherence::none && !json.contains("coherent_share"))
-        std::fprintf(stderr, "note: the %s layout, which was the smallest, has no hash to be coherent\n",
-                     json["layout"].get<std::string>().c_str());
-    if (!options.json && json.contains("coherent_share") && json["coherent_share"] < 1.0)
-        std::fprintf(stderr,
-                     "note: %.0f %% of the positions were placed coherently: the data leaves no room for more\n",
-                     100 * json["coherent_share"].get<double>());
+    if (!options.json) say_what_was_not_done(given, json);
     std::printf("%s\n", (options.json ? json_text(json) : voxel_text(json)).c_str());
 }
 
@@ -210,7 +252,7 @@ void add_pack(CLI::App& app) {
     verb->callback([options, given] {
         check_notes_and_block(*options, given);
         check_layout(options->voxels, given);
-        run_pack(*options);
+        run_pack(*options, given);
     });
 }
 

@@ -106,9 +106,10 @@ class MipmapLevels {
 /// columns: as for pack_blocks, and numbers: bytes and booleans have no mean, which is
 ///          Error{unsupported}.
 /// options: see there. Throws what pack_blocks or VoxelIndex::build throw for them.
+/// report: filled in for the one hash if not null, see VoxelIndex::build.
 template <int D>
 [[nodiscard]] VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns,
-                                       const MipmapOptions& options = {});
+                                       const MipmapOptions& options = {}, PerfectHashReport* report = nullptr);
 
 /// Sparse samples at several resolutions, for rendering and for averages over regions without reading all of them. Take
 /// BlockedVoxels or SparseVoxels if one resolution is enough: the coarse levels of a surface take some third of the

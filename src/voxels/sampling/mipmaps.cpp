@@ -239,10 +239,10 @@ void check_positions(std::span<const Voxel<D>> positions, const MipmapShape<D>& 
 
 // The flat grid of all levels without blocks.
 template <int D>
-VoxelGrid<D> pack_flat(std::span<const Voxel<D>> flat, std::span<const ColumnView> columns,
-                       const VoxelOptions& options) {
+VoxelGrid<D> pack_flat(std::span<const Voxel<D>> flat, std::span<const ColumnView> columns, const VoxelOptions& options,
+                       PerfectHashReport* report) {
     VoxelGrid<D> grid;
-    grid.index = VoxelIndex<D>::build(flat, options);
+    grid.index = VoxelIndex<D>::build(flat, options, report);
     for (const ColumnView& c : columns) {
         Channel& channel = grid.add_channel(std::string(c.name), c.type, c.components, flat, c.rows);
         const auto* row = reinterpret_cast<const std::uint8_t*>(c.background.data());
@@ -255,7 +255,7 @@ VoxelGrid<D> pack_flat(std::span<const Voxel<D>> flat, std::span<const ColumnVie
 
 template <int D>
 VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const ColumnView> columns,
-                         const MipmapOptions& options) {
+                         const MipmapOptions& options, PerfectHashReport* report) {
     voxels::check_columns(columns, positions.size());
     std::size_t width = 0, value_bytes = 0;
     for (const ColumnView& c : columns) {
@@ -300,15 +300,17 @@ VoxelGrid<D> pack_mipmap(std::span<const Voxel<D>> positions, std::span<const Co
     std::vector<ColumnView> flat_columns(columns.begin(), columns.end());
     for (std::size_t c = 0; c < columns.size(); ++c) flat_columns[c].rows = rows[c];
     blocks.voxels.value_bytes = value_bytes;  // pack_blocks sets its own
-    VoxelGrid<D> grid =
-        options.blocked ? pack_blocks<D>(flat, flat_columns, blocks) : pack_flat<D>(flat, flat_columns, blocks.voxels);
+    VoxelGrid<D> grid = options.blocked ? pack_blocks<D>(flat, flat_columns, blocks, report)
+                                        : pack_flat<D>(flat, flat_columns, blocks.voxels, report);
     grid.mipmap = shape;
     return grid;
 }
 
 template class MipmapLevels<2>;
-template VoxelGrid<2> pack_mipmap<2>(std::span<const Voxel<2>>, std::span<const ColumnView>, const MipmapOptions&);
+template VoxelGrid<2> pack_mipmap<2>(std::span<const Voxel<2>>, std::span<const ColumnView>, const MipmapOptions&,
+                                     PerfectHashReport*);
 template class MipmapLevels<3>;
-template VoxelGrid<3> pack_mipmap<3>(std::span<const Voxel<3>>, std::span<const ColumnView>, const MipmapOptions&);
+template VoxelGrid<3> pack_mipmap<3>(std::span<const Voxel<3>>, std::span<const ColumnView>, const MipmapOptions&,
+                                     PerfectHashReport*);
 
 }  // namespace quadrat
