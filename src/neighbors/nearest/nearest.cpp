@@ -46,14 +46,18 @@ T root(typename Found<T>::Wide square) {
     return in_range ? std::sqrt(static_cast<T>(square)) : static_cast<T>(std::sqrt(square));
 }
 
-/// The sum of the extents of both, which no distance exceeds.
+/// The sum of the extents of the points, whose bounds these are, and of the queries, if there are any: no distance
+/// exceeds it.
 template <int D, class T>
-double diameter_of(const Grid<D, T>& homes, const Grid<D, T>& points) {
+double diameter_of(const T* lo, const T* hi, const Grid<D, T>* queries) {
     double diameter = 0;
-    for (int axis = 0; axis < D && homes.size() > 0 && points.size() > 0; ++axis) {
-        const auto [lo, hi] = std::minmax_element(points.axis(axis), points.axis(axis) + points.size());
-        const auto [a, b] = std::minmax_element(homes.axis(axis), homes.axis(axis) + homes.size());
-        diameter += 1.01 * (static_cast<double>(std::max(*hi, *b)) - static_cast<double>(std::min(*lo, *a)));
+    for (int axis = 0; axis < D; ++axis) {
+        T least = lo[axis], most = hi[axis];
+        if (queries && queries->size() > 0) {
+            const auto [a, b] = std::minmax_element(queries->axis(axis), queries->axis(axis) + queries->size());
+            least = std::min(least, *a), most = std::max(most, *b);
+        }
+        diameter += 1.01 * (static_cast<double>(most) - static_cast<double>(least));
     }
     return diameter;
 }
@@ -221,7 +225,7 @@ void Nearest<D, T>::find(const IndexState<D, T>& s, const std::span<const Vec<D,
                                .k = k,
                                .first = first,
                                .farthest = max_distance,
-                               .diameter = diameter_of(homes, *grid),
+                               .diameter = diameter_of<D, T>(s.bounds_lo, s.bounds_hi, queries ? &others : nullptr),
                                .tree = plain ? &tree : nullptr};
     s.tests = list_nearest<T>(how, std::span(homes.ids(), homes.size()), out,
                               [&](std::uint32_t begin, std::uint32_t end, auto& row) {
