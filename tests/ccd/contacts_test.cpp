@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <set>
@@ -169,6 +171,56 @@ TEST(Contacts, PointsAndSegments) {
     const ContactList near = find_contacts(
         MovingMesh{.start = start, .end = end, .segments = segments, .points = points}, {.min_distance = 0.15});
     EXPECT_EQ(near.size(), 2u);
+}
+
+// Every call ends when it is asked to, before it begins and while it reports; progress never falls and ends at 1.
+TEST(Contacts, AreStoppedAndReported) {
+    const World w = sheet(11, 60, true);
+    const MovingMesh mesh = w.mesh();
+    const std::span<const MovingMesh> one(&mesh, 1);
+    const Candidates kept = find_candidates(one);
+    for (const unsigned threads : {1u, 3u}) {
+        ThreadExecutor executor(threads);
+        ContactOptions options{.executor = &executor};
+        const auto calls = std::to_array<std::function<void()>>({
+            [&] { (void)find_contacts(one, options); },
+            [&] { (void)find_contacts(one, kept, options); },
+            [&] { (void)find_candidates(one, options); },
+            [&] { (void)earliest_time(one, 1, options); },
+            [&] { (void)earliest_time(one, kept, 1, options); },
+        });
+        for (std::size_t c = 0; c < calls.size(); ++c) {
+            SCOPED_TRACE(c);
+            double last = 0;
+            int reports = 0;
+            StopSource stop;
+            options.watch = {.stop = {}, .report = [&](double part) {
+                                 EXPECT_GE(part, last);
+                                 last = part;
+                                 if (++reports == 2) stop.request_stop();
+                             }};
+            EXPECT_NO_THROW(calls[c]());
+            const bool reported = c < 3;
+            EXPECT_EQ(last, reported ? 1 : 0);
+            const auto expect_stopped = [&] {
+                try {
+                    calls[c]();
+                    FAIL();
+                } catch (const Error& e) {
+                    EXPECT_EQ(e.kind(), ErrorKind::stopped);
+                }
+            };
+            if (reported && reports > 2) {
+                last = 0, reports = 0, stop = StopSource();
+                options.watch.stop = stop;
+                expect_stopped();
+            }
+            StopSource before;
+            before.request_stop();
+            options.watch = {.stop = before, .report = {}};
+            expect_stopped();
+        }
+    }
 }
 
 TEST(Contacts, BadInput) {

@@ -89,8 +89,7 @@ void watched(const std::vector<py::tuple>& given, ContactOptions options, Fn&& f
     std::size_t vertices = 0;
     for (const MovingMesh& mesh : meshes) vertices += mesh.start.size();
     Call call(py::none(), vertices > 2'000 ? Call::Work::aside : Call::Work::here);
-    StoppingExecutor executor(call, options.executor);
-    options.executor = &executor;
+    options.watch = call.watch();
     call.run([&] { fn(std::span<const MovingMesh>(meshes), options); });
 }
 

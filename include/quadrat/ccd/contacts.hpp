@@ -80,6 +80,9 @@ struct ContactOptions {
     /// A step so long that everything crosses everything has as many candidates as pairs of features: more than this is
     /// an error (too_large) and not an hour of work. Default: 300 million.
     std::uint64_t max_candidates = 300'000'000;
+    /// Stops a long call, which then throws Error{stopped}, and hears how far it is (executor.hpp); earliest_time(),
+    /// which does not know how far it has to look, is stopped only. Default: nobody watches.
+    Watch watch = {};
 };
 
 /// The first contact of one pair of features. Whether and when is certified; weights, normal, points and distance are

@@ -116,6 +116,7 @@ ContactList make_list(const Features& f, std::span<const MovingMesh> meshes, con
     const std::vector<KindHit> hits = in_order(f, found);
     list.contacts.resize(hits.size());
     base::parallel_for(options.executor, hits.size(), 1024, [&](std::size_t begin, std::size_t end) {
+        base::check_stop(options.watch);
         for (std::size_t i = begin; i < end; ++i) list.contacts[i] = make_contact(f, hits[i].kind, hits[i].hit);
     });
     if (!hits.empty()) list.earliest = hits.front().hit.time;
@@ -137,7 +138,9 @@ Candidates find_candidates(std::span<const MovingMesh> meshes, const ContactOpti
     check(options);
     const Features f = make_features(meshes);
     CandidateStream stream(f, meshes, options);
+    base::check_stop(options.watch);
     stream.prepare();
+    base::check_stop(options.watch);
     Candidates out;
     out.edges = f.edges;
     std::vector<Pair>* const lists[] = {&out.vertex_face, &out.edge_edge, &out.vertex_edge, &out.vertex_vertex};
@@ -147,14 +150,18 @@ Candidates find_candidates(std::span<const MovingMesh> meshes, const ContactOpti
     CandidateLimit limit(options.max_candidates);
     // On one thread straight into the lists; otherwise each part on its own, joined in order.
     std::vector<std::vector<Pair>> own(base::thread_count(options.executor) > 1 ? stream.parts() : 0);
+    base::TaskProgress progress(options.watch, stream.parts());
     base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
         if (limit.reached()) return;
         std::vector<Pair>& to = own.empty() ? list(part) : own[part];
         stream.run(part, [&](std::span<const Pair> pairs) {
+            base::check_stop(options.watch);
             limit.add(pairs.size());
             to.insert(to.end(), pairs.begin(), pairs.end());
         });
+        progress.done_one();
     });
+    progress.finish();
     for (std::size_t part = 0; part < own.size(); ++part) {
         std::vector<Pair>& to = list(part);
         if (to.empty())
@@ -169,18 +176,24 @@ ContactList find_contacts(std::span<const MovingMesh> meshes, const ContactOptio
     check(options);
     const Features f = make_features(meshes);
     CandidateStream stream(f, meshes, options);
+    base::check_stop(options.watch);
     stream.prepare();
+    base::check_stop(options.watch);
     const Decider decider(f, f.vertices, options.min_distance, options);
     CandidateLimit limit(options.max_candidates);
     std::vector<Found> found(stream.parts());
+    base::TaskProgress progress(options.watch, stream.parts());
     base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
         if (limit.reached()) return;
         found[part].kind = stream.kind(part);
         stream.run(part, [&](std::span<const Pair> pairs) {
+            base::check_stop(options.watch);
             limit.add(pairs.size());
             decider.decide(found[part].kind, pairs, found[part].hits, found[part].statistics);
         });
+        progress.done_one();
     });
+    progress.finish();
     return make_list(f, meshes, found, options);
 }
 
@@ -191,10 +204,13 @@ ContactList find_contacts(std::span<const MovingMesh> meshes, const Candidates& 
     const CandidateParts parts(f, candidates);
     const Decider decider(f, f.vertices, options.min_distance, options);
     std::vector<Found> found(parts.size());
+    base::TaskProgress progress(options.watch, parts.size());
     base::run_tasks(options.executor, parts.size(), [&](std::size_t part) {
         found[part].kind = parts.kind(part);
         decider.decide(parts.kind(part), parts.pairs(part), found[part].hits, found[part].statistics);
+        progress.done_one();
     });
+    progress.finish();
     return make_list(f, meshes, found, options);
 }
 

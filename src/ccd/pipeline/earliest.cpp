@@ -71,11 +71,14 @@ double earliest_time(std::span<const MovingMesh> meshes, double t_max, const Con
     Features f = make_features(meshes);
     return by_windows(f, t_max, options, [&](const Decider& decider, double margin, std::atomic<double>& earliest) {
         CandidateStream stream(f, meshes, options, margin);
+        base::check_stop(options.watch);
         stream.prepare();
+        base::check_stop(options.watch);
         CandidateLimit limit(options.max_candidates);
         base::run_tasks(options.executor, stream.parts(), [&](std::size_t part) {
             if (limit.reached()) return;
             stream.run(part, [&](std::span<const Pair> pairs) {
+                base::check_stop(options.watch);
                 limit.add(pairs.size());
                 decider.lower(stream.kind(part), pairs, earliest);
             });
@@ -90,8 +93,10 @@ double earliest_time(std::span<const MovingMesh> meshes, const Candidates& candi
     Features f = make_features(meshes);
     const CandidateParts parts(f, candidates);
     return by_windows(f, t_max, options, [&](const Decider& decider, double, std::atomic<double>& earliest) {
-        base::run_tasks(options.executor, parts.size(),
-                        [&](std::size_t part) { decider.lower(parts.kind(part), parts.pairs(part), earliest); });
+        base::run_tasks(options.executor, parts.size(), [&](std::size_t part) {
+            base::check_stop(options.watch);
+            decider.lower(parts.kind(part), parts.pairs(part), earliest);
+        });
     });
 }
 
