@@ -75,8 +75,10 @@ class Smallest {
         if (report_) *report_ = now_;
     }
     void try_bricks(std::uint64_t bricks) {
+        // There is a record for every brick, however many offsets it takes to tell them apart.
         const std::uint64_t records = bricks * 8 * voxels::BrickRecords::stride_for(1);
-        if (!small() && voxels::least_offset_bits(bricks, options_) + records > most_) return;
+        const std::uint64_t offsets = small() ? 0 : voxels::least_offset_bits(bricks, options_);
+        if (offsets + records > most_) return;
         attempt([&] { return Build::bricks(positions_, options_, limit(), report_ ? &now_ : nullptr); });
     }
     void try_voxels() {
