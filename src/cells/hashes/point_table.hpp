@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/assert.hpp"
-#include "cells/counting_sort.hpp"
 #include "cells/hash.hpp"
 #include "cells/match.hpp"
 #include "cells/quantiser.hpp"
@@ -15,7 +14,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -39,10 +37,13 @@ class PointTable {
             while (slots_[s].count != 0 && !(slots_[s].cell == cell)) s = next(s);
             slots_[s].cell = cell;
             ++slots_[s].count;
-            ++slots_[s].end;
             slot_of_[i] = static_cast<std::uint32_t>(s);
         }
-        places_from_counts(slots_ | std::views::transform(&Slot::end), 0);
+        std::uint32_t first = 0;
+        for (Slot& s : slots_) {  // as places_from_counts(), in a table of more than counters
+            s.end = first;
+            first += s.count;
+        }
         sorted_.resize(n);
         index_.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
@@ -102,7 +103,7 @@ class PointTable {
     struct Slot {
         Cell<D> cell{};
         std::uint32_t count = 0;
-        std::uint32_t end = 0;  // of its points in sorted_; until they are there, see counting_sort.hpp
+        std::uint32_t end = 0;  // of its points in sorted_; their begin until they are there
     };
     [[nodiscard]] std::size_t home(const Cell<D>& cell) const {
         return static_cast<std::size_t>(spread_hash(xor_hash(cell), bits_));

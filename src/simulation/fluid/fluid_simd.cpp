@@ -104,11 +104,12 @@ void force_rows_of(const PairLoop& p, std::size_t begin, std::size_t end) {
 }
 
 template <class Kernel, bool kPeriodic>
-constexpr DensityLoops loops = {density_rows<Kernel, kPeriodic>, force_rows_of<Kernel, kPeriodic>};
+constexpr DensityLoops loops_of_density = {density_rows<Kernel, kPeriodic>, force_rows_of<Kernel, kPeriodic>};
 
 const DensityLoops& DensityLoopsOf(bool cubic, bool periodic) {
-    return for_kernel(cubic, periodic,
-                      []<class Kernel, bool kPeriodic>() -> const DensityLoops& { return loops<Kernel, kPeriodic>; });
+    return for_kernel(cubic, periodic, []<class Kernel, bool kPeriodic>() -> const DensityLoops& {
+        return loops_of_density<Kernel, kPeriodic>;
+    });
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE

@@ -118,12 +118,13 @@ void friction_loop(const StrainLoop& p, float* out, std::size_t begin, std::size
 }
 
 template <class Kernel, bool kPeriodic>
-constexpr StrainLoops loops = {moment_loop<Kernel, kPeriodic>, strain_loop<Kernel, kPeriodic>,
-                               friction_loop<Kernel, kPeriodic>};
+constexpr StrainLoops loops_of_strain = {moment_loop<Kernel, kPeriodic>, strain_loop<Kernel, kPeriodic>,
+                                         friction_loop<Kernel, kPeriodic>};
 
 const StrainLoops& StrainLoopsOf(bool cubic, bool periodic) {
-    return for_kernel(cubic, periodic,
-                      []<class Kernel, bool kPeriodic>() -> const StrainLoops& { return loops<Kernel, kPeriodic>; });
+    return for_kernel(cubic, periodic, []<class Kernel, bool kPeriodic>() -> const StrainLoops& {
+        return loops_of_strain<Kernel, kPeriodic>;
+    });
 }
 
 }  // namespace quadrat::simulation::HWY_NAMESPACE

@@ -45,8 +45,7 @@ bool finish_offsets(const Buckets& buckets, std::uint32_t row_length, const Shor
         Random random(q);
         for (int tries = 0; !keeps_clear(buckets, *tags, offsets, q, offsets[q]); ++tries) {
             if (tries == 1000) return false;
-            offsets[q] = Triple::of(random.below(buckets.steps[0]), random.below(buckets.steps[1]),
-                                    random.below(buckets.steps[2]));
+            offsets[q] = random_offset(random, buckets.steps);
         }
     }
     return true;

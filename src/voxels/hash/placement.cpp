@@ -243,9 +243,7 @@ bool Placement::evict_for(std::uint32_t q, std::vector<std::uint32_t>& pending) 
         return false;
     });
     if (seen < 16)
-        for (int t = 0; t < 200; ++t)
-            consider(Triple::of(random_.below(buckets_.steps[0]), random_.below(buckets_.steps[1]),
-                                random_.below(buckets_.steps[2])));
+        for (int t = 0; t < 200; ++t) consider(random_offset(random_, buckets_.steps));
     if (best_cost == std::numeric_limits<std::uint64_t>::max()) return false;
     best_cost = std::numeric_limits<std::uint64_t>::max();
     consider(best);  // gives the victims again

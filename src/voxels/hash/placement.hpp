@@ -68,6 +68,15 @@ class Random {
     base::SplitMix numbers_;
 };
 
+/// An offset below `steps`. The coordinates are drawn one after another: the order in which arguments of a call are
+/// evaluated is the compiler's.
+[[nodiscard]] inline Triple random_offset(Random& random, const Sizes& steps) {
+    const std::uint32_t z = random.below(steps[2]);
+    const std::uint32_t y = random.below(steps[1]);
+    const std::uint32_t x = random.below(steps[0]);
+    return Triple::of(x, y, z);
+}
+
 /// The taken slots of the table.
 class Occupancy {
   public:
