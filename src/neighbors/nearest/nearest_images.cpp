@@ -21,6 +21,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,8 +104,7 @@ class Rounds {
             writer.segment(s).shifts.reserve(rows * job_.k);
         }
         if (reals_.empty()) open_.clear();
-        base::TaskProgress progress(job_.watch, open_.size());
-        progress_ = &progress;
+        progress_.emplace(job_.watch, open_.size());
         int round = 0;
         for (double radius = open_.empty() ? 0 : first_radius(); !open_.empty(); radius *= 1.5, ++round) {
             const double limit = job_.farthest > T(0) ? static_cast<double>(job_.farthest) : HUGE_VAL;
@@ -114,7 +114,7 @@ class Rounds {
             if (round == 0 && crowded(cells_->points.crowding(), job_.k)) search_alone(now, writer);
             if (!open_.empty()) search(now, !(radius < limit), writer);
         }
-        progress.finish();
+        progress_->finish();
         std::uint64_t total = 0;
         for (std::size_t i = 0; i < rows_; ++i) {
             const std::uint64_t begin = layout_.begin(i), count = counts_[i];
@@ -316,7 +316,7 @@ class Rounds {
     std::vector<Record<D, T>> reals_, open_;
     std::shared_ptr<const ImageCells<D, T>> cells_;  // of this round
     std::atomic<std::uint64_t> tests_{0};
-    base::TaskProgress* progress_ = nullptr;  // in rows
+    std::optional<base::TaskProgress> progress_;  // in rows
 };
 
 }  // namespace
