@@ -645,6 +645,7 @@ TEST(Limits, ReportMayAskTheIndex) {
             std::vector<std::uint32_t> counts;
             asked = 0, last = 0;
             index.count_neighbors(counts, watch);
+            last = 0;
             index.find_nearest(4, list, 0, watch);
             EXPECT_GT(asked, 0);
         }
