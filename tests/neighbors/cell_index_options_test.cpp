@@ -639,8 +639,7 @@ TEST(Limits, ReportMayAskTheIndex) {
             EXPECT_EQ(list.entries(), 2 * pairs);
             std::atomic<std::uint64_t> entries{0};
             asked = 0, last = 0;
-            index.for_each_row([&](const NeighborRow<3, float>& row) { entries += row.count; },
-                               {.watch = watch});
+            index.for_each_row([&](const NeighborRow<3, float>& row) { entries += row.count; }, {.watch = watch});
             EXPECT_EQ(entries, 2 * pairs);
             std::vector<std::uint32_t> counts;
             asked = 0, last = 0;
