@@ -1,6 +1,6 @@
 // The angle at which grains lie. A block of spheres in a frame that is lifted slumps into a heap. Both frictions, along
 // the surface and against rolling, make it steeper (Zhou, Xu, Yu & Zulli, Phys. Rev. E 64, 021301, 2001); without
-// friction there is none. The bounds here are wide: published angles of spheres scatter from about 15 to 40 degrees.
+// friction there is none. The bounds here are wide and our own: they hold the order, no published figure.
 #include "simulation/grains/worlds.hpp"
 
 #include <gtest/gtest.h>
